@@ -1,0 +1,1 @@
+"""Judging boxes against true ones, with intervals (paper, section 5)."""

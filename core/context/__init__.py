@@ -1,0 +1,1 @@
+"""Scoring a window in the context of all others (paper, section 4)."""

@@ -1,0 +1,1 @@
+"""From raw features to the few numbers the Gaussian process sees (paper, section 3)."""

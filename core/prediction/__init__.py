@@ -1,0 +1,1 @@
+"""The Gaussian process on three spatial relations (paper, section 3)."""

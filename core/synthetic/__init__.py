@@ -1,0 +1,1 @@
+"""Toy photographs with known boxes, for the demo and the tests."""

@@ -1,0 +1,1 @@
+"""Candidate windows and the spatial relations between them (paper, section 2)."""

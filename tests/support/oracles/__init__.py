@@ -1,0 +1,1 @@
+"""Slow, obvious twins of the closed forms in core, one module per room."""
