@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 
-def checked(boxes: object, width: float, height: float) -> Float[np.ndarray, "N 4"]:
+def checked(boxes: object, width: int, height: int) -> Float[np.ndarray, "N 4"]:
     """Boxes as a float64 array, or ValueError naming the first that is unusable.
 
     Args:
@@ -24,14 +24,14 @@ def checked(boxes: object, width: float, height: float) -> Float[np.ndarray, "N 
     return array
 
 
-def _fault(box: np.ndarray, width: float, height: float) -> str | None:
+def _fault(box: np.ndarray, width: int, height: int) -> str | None:
     if not np.isfinite(box).all():
         return "holds NaN or infinite values"
     x0, y0, x1, y1 = box
     if x0 >= x1 or y0 >= y1:
         return "has no area or swapped corners"
     if x0 < 0 or y0 < 0 or x1 > width or y1 > height:
-        return f"leaves the picture of {width:g} x {height:g} pixels"
+        return f"leaves the picture of {width} x {height} pixels"
     return None
 
 
