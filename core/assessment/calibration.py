@@ -1,0 +1,79 @@
+"""From a score to the IoU it promises.
+
+Isotonic regression of IoU on the score, of images the model had not seen: a higher
+score never promises less. Stored as knots and evaluated without scikit-learn.
+
+Paper: not there; its scores are pooled as they are.
+"""
+
+import dataclasses
+from typing import TypedDict
+
+import numpy as np
+from jaxtyping import Float
+
+from belvedere.core.types import require_shape
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Calibration:
+    """A rising line through knots (score, IoU), flat beyond the first and the last."""
+
+    scores: Float[np.ndarray, " k"]
+    ious: Float[np.ndarray, " k"]
+
+    def __post_init__(self) -> None:
+        require_shape("scores", self.scores, None)
+        require_shape("ious", self.ious, len(self.scores))
+        rising = (np.diff(self.scores) > 0).all() and (np.diff(self.ious) >= 0).all()
+        if len(self.scores) == 0 or not rising:
+            raise ValueError(f"knots {self.scores}, {self.ious} do not rise")
+
+    def expected(self, scores: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """The IoU to expect at each score."""
+        return np.interp(scores, self.scores, self.ious)
+
+
+def fit(
+    scores: Float[np.ndarray, " n"], ious: Float[np.ndarray, " n"], least: int = 10
+) -> Calibration:
+    """The calibration of a class.
+
+    Args:
+      scores: of images the model had not seen.
+      ious: of the boxes it chose there.
+      least: with fewer images than this the mean IoU is promised for every score.
+    """
+    if len(scores) == 0:
+        raise ValueError("nothing to calibrate on: there are no scores")
+    require_shape("scores", scores, len(scores))
+    require_shape("ious", ious, len(scores))
+    if len(scores) < least:
+        return Calibration(np.zeros(1), np.array([ious.mean()]))
+    from sklearn.isotonic import IsotonicRegression
+
+    regression = IsotonicRegression(y_min=0, y_max=1).fit(scores, ious)
+    return Calibration(regression.X_thresholds_, regression.y_thresholds_)
+
+
+class Bin(TypedDict):
+    predicted: float
+    observed: float
+    images: int
+
+
+def reliability(
+    predicted: Float[np.ndarray, " n"],
+    observed: Float[np.ndarray, " n"],
+    bins: int = 10,
+) -> list[Bin]:
+    """Mean predicted and observed IoU of the images in each tenth of [0, 1]."""
+    number = np.clip(predicted * bins, 0, bins - 1).astype(int)
+    return [
+        {
+            "predicted": float(predicted[number == b].mean()),
+            "observed": float(observed[number == b].mean()),
+            "images": int((number == b).sum()),
+        }
+        for b in np.unique(number)
+    ]

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import assessment as oracle
+
+from belvedere.core.assessment import calibration
+
+
+def draw(seed, n, levels=10**6):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, levels, n) / levels - 0.3
+    return scores, np.clip(scores + 0.3 * rng.normal(size=n), 0, 1)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(10, 25),
+    levels=st.sampled_from([1, 3, 10**6]),
+)
+@settings(max_examples=40, deadline=None)
+def test_equals_the_max_min_formula(seed, n, levels):
+    scores, ious = draw(seed, n, levels)
+    fitted = calibration.fit(scores, ious).expected(scores)
+    assert fitted == pytest.approx(oracle.isotonic(scores, ious), abs=1e-9)
+
+
+def test_equals_scikit_learn_between_and_beyond_the_knots():
+    from sklearn.isotonic import IsotonicRegression
+
+    scores, ious = draw(1, 80)
+    regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    regression.fit(scores, ious)
+    asked = np.linspace(-2, 2, 999)
+    found = calibration.fit(scores, ious).expected(asked)
+    assert found == pytest.approx(regression.predict(asked), abs=1e-9)
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 40))
+@settings(max_examples=30, deadline=None)
+def test_never_falls_and_stays_in_range(seed, n):
+    found = calibration.fit(*draw(seed, n)).expected(np.linspace(-9, 9, 200))
+    assert (np.diff(found) >= 0).all()
+    assert 0 <= found.min() <= found.max() <= 1
+
+
+def test_keeps_the_mean():
+    scores, ious = draw(2, 50)
+    fitted = calibration.fit(scores, ious).expected(scores)
+    assert fitted.mean() == pytest.approx(ious.mean())
+
+
+def test_few_images_promise_their_mean():
+    scores, ious = draw(3, 9)
+    found = calibration.fit(scores, ious).expected(np.array([-5.0, 0.1, 5.0]))
+    assert found == pytest.approx(np.full(3, ious.mean()))
+    assert np.ptp(calibration.fit(*draw(3, 10)).ious) > 0
+
+
+def test_knots_must_rise():
+    with pytest.raises(ValueError, match="rise"):
+        calibration.Calibration(np.array([0.0, 0.0]), np.array([0.1, 0.2]))
+    with pytest.raises(ValueError, match="rise"):
+        calibration.Calibration(np.array([0.0, 1.0]), np.array([0.2, 0.1]))
+    with pytest.raises(ValueError, match="rise"):
+        calibration.Calibration(np.zeros(0), np.zeros(0))
+
+
+def test_refuses_nothing_and_nan():
+    with pytest.raises(ValueError, match="no scores"):
+        calibration.fit(np.zeros(0), np.zeros(0))
+    with pytest.raises(ValueError, match="NaN"):
+        calibration.fit(np.array([np.nan]), np.array([0.5]))
+
+
+def test_reliability_counts_each_image_once():
+    predicted = np.array([0.0, 0.05, 0.55, 0.52, 1.0])
+    observed = np.array([0.2, 0.4, 0.5, 0.7, 0.9])
+    bins = calibration.reliability(predicted, observed)
+    assert [b["images"] for b in bins] == [2, 2, 1]
+    assert bins[1] == {
+        "predicted": pytest.approx(0.535),
+        "observed": pytest.approx(0.6),
+        "images": 2,
+    }
+    means = [b["observed"] * b["images"] for b in bins]
+    assert sum(means) == pytest.approx(observed.sum())
