@@ -72,7 +72,8 @@ def _tile(tile: Tile, colours: Mapping[str, Colour], side: int) -> PillowImage.I
     for name, colour in colours.items():
         for box in tile.boxes.get(name, np.zeros((0, 4))):
             x0, y0, x1, y1 = (box * factor).tolist()
-            pen.rectangle((x0, y0, x1 - 1, y1 - 1), outline=colour, width=2)
+            corner = (max(x1 - 1, x0), max(y1 - 1, y0))
+            pen.rectangle((x0, y0, *corner), outline=colour, width=2)
     result = PillowImage.new("RGB", (side, side + _CAPTION), _PAPER)
     result.paste(picture, ((side - size[0]) // 2, (side - size[1]) // 2))
     text = ImageDraw.Draw(result)
