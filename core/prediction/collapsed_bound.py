@@ -17,6 +17,7 @@ Paper: section 3, "learn the kernel". Departures: the paper does not say how; gp
 own sparse objective takes one output at a time, hence this one, on its kernels.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -102,8 +103,11 @@ def _root(k_uu: Tensor, sf2: Tensor) -> Tensor:
 
 def _log_kernel(q: int) -> Any:
     """gpytorch's scaled ARD-RBF whose raw parameters are the logarithms."""
-    import gpytorch
     import torch
+
+    with warnings.catch_warnings():  # gpytorch still decorates with torch.jit.script
+        warnings.simplefilter("ignore", FutureWarning)
+        import gpytorch
 
     def positive() -> Any:
         return gpytorch.constraints.Positive(torch.exp, torch.log)
