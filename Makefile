@@ -20,7 +20,7 @@ test-exact: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	MYPYPATH=.venv/typing $(BIN)/mypy -p belvedere.core -p belvedere.pipelines
+	MYPYPATH=.venv/typing $(BIN)/mypy -p belvedere.core -p belvedere.transforms -p belvedere.pipelines
 
 bench: bench-inference
 
@@ -39,6 +39,7 @@ $(READY): requirements.lock pyproject.toml
 	VIRTUAL_ENV=.venv $(BIN)/uv pip install -q --no-deps -e .
 	mkdir -p .venv/typing/belvedere
 	ln -sfn ../../../core .venv/typing/belvedere/core
+	ln -sfn ../../../transforms .venv/typing/belvedere/transforms
 	ln -sfn ../../../pipelines .venv/typing/belvedere/pipelines
 	touch $(READY)
 

@@ -1,0 +1,1 @@
+"""Files, commits and Beam: how values reach core and how its answers are kept."""

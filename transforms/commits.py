@@ -1,0 +1,196 @@
+"""Committing: the one place where finished work becomes visible.
+
+`Log` knows which units an output has; `commit` adds those it has not. No step is linear
+in the number of past commits but the listing of their names: after 100 manifests, or
+one full one, the committer leaves a summary, and the start of a run reads on from that.
+A run with very many units makes several manifests, none too large for a plain upload.
+"""
+
+import dataclasses
+import itertools
+import random
+import time
+from collections.abc import Iterable, Iterator
+
+from belvedere.transforms import documents, manifests, stores
+from belvedere.transforms.documents import Damaged
+from belvedere.transforms.manifests import Entry, Manifest, Run
+from belvedere.transforms.records import Counts
+from belvedere.transforms.stores import OutputConflict
+
+MAX_UNITS = 10_000
+SUMMARY_EVERY = 100
+_ATTEMPTS = 100
+_VERIFY = "the log is damaged; `belvedere verify` says more"
+
+
+class Log:
+    """The units committed to an output, as of the last `refresh`.
+
+    Holds a digest and a number per unit, not the manifests.
+    """
+
+    def __init__(self, store: stores.Store) -> None:
+        self.store = store
+        self.number = 0
+        self._head = ""
+        self._tasks: dict[str, int] = {}
+        self._summarized = 0, 0  # manifests, units
+        self.refresh()
+
+    def __contains__(self, unit: object) -> bool:
+        return unit in self._tasks
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def tasks(self, unit: str) -> int:
+        """How many tasks a committed unit has, 0 if it is not committed."""
+        return self._tasks.get(unit, 0)
+
+    def refresh(self) -> None:
+        """Reads what has been committed since."""
+        last, summaries = _listed(self.store)
+        if not self.number:
+            self._start(summaries)
+        for manifest in _read(self.store, self.number + 1, last):
+            self._add(manifest)
+
+    def manifests(self) -> Iterator[Manifest]:
+        """All commits in order, read one after the other."""
+        return _read(self.store, 1, self.number)
+
+    def _start(self, summaries: list[int]) -> None:
+        for number in reversed(summaries):
+            try:
+                head, tasks = manifests.read_summary(self.store, number)
+            except Damaged:  # it only saves time; `verify` reports it
+                continue
+            self.number, self._head, self._tasks = number, head, tasks
+            self._summarized = number, len(tasks)
+            return
+
+    def _add(self, manifest: Manifest) -> None:
+        if manifest.parent != self._head:
+            where = self.store.path(manifests.manifest_name(manifest.number))
+            raise OutputConflict(f"{where} does not follow its parent: {_VERIFY}")
+        self.number, self._head = manifest.number, manifest.sha256
+        self._tasks |= {entry.unit: entry.counts.tasks for entry in manifest.entries}
+
+    def append(self, run: Run, entries: list[Entry], already_done: int) -> bool:
+        """Puts a manifest behind those that are known; False if one is there now."""
+        number = self.number + 1
+        manifest = Manifest(
+            number,
+            self._head,
+            run,
+            tuple(entries),
+            already_done + manifests.total(entries).tasks,
+            already_done,
+            documents.now(),
+        )
+        name, data = manifests.manifest_name(number), manifest.document()
+        # A lost answer from a cloud store makes our own file look like another's.
+        if not self.store.create(name, data) and self.store.read(name) != data:
+            return False
+        sha256 = documents.unseal(data, name)["sha256"]
+        self._add(dataclasses.replace(manifest, sha256=sha256))
+        return True
+
+    def summarize(self) -> None:
+        """Leaves a summary where reading on from the last one takes long."""
+        manifests_since = self.number - self._summarized[0]
+        units_since = len(self._tasks) - self._summarized[1]
+        if manifests_since >= SUMMARY_EVERY or units_since >= MAX_UNITS:
+            manifests.summarize(self.store, self.number, self._head, self._tasks)
+            self._summarized = self.number, len(self._tasks)
+
+
+def _listed(store: stores.Store) -> tuple[int, list[int]]:
+    """The last number of an unbroken log, and the numbers with a summary."""
+    for pause in (0.01, 0.1, 1.0, None):
+        numbers, summaries = manifests.listed(store)
+        last = numbers[-1] if numbers else 0
+        if len(numbers) == last >= max(summaries, default=0):
+            return last, summaries
+        # A listing made while others commit may show a file and not the one before.
+        if pause:
+            time.sleep(pause)
+    where = f"{store.uri}/{manifests.FOLDER}"
+    raise OutputConflict(f"{where} has {len(numbers)} of {last} manifests: {_VERIFY}")
+
+
+def _read(store: stores.Store, first: int, last: int) -> Iterator[Manifest]:
+    names = [manifests.manifest_name(number) for number in range(first, last + 1)]
+    contents = stores.read_many(store, names)
+    for number, name, data in zip(itertools.count(first), names, contents):
+        try:
+            yield manifests.parse(data or b"", number, store.path(name))
+        except Damaged as error:
+            raise OutputConflict(f"{error}: {_VERIFY}") from error
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a commit came to: the manifests it made, and how the tasks ended."""
+
+    manifests: tuple[int, ...]
+    already_done: int
+    counts: Counts
+
+    @property
+    def tasks_in(self) -> int:
+        return self.already_done + self.counts.tasks
+
+
+def commit(
+    log: Log, run: Run, entries: Iterable[Entry], already_done: int = 0
+) -> Outcome:
+    """Adds the units that are not in the log yet; writes nothing if there are none.
+
+    Args:
+      log: of the output; brought up to date.
+      run: who commits.
+      entries: the finished units, in any order; may be a stream.
+      already_done: tasks that this run found committed when it started.
+
+    Raises:
+      OutputConflict: others were faster, again and again.
+    """
+    log.refresh()
+    outcome = Outcome((), already_done, Counts())
+    untold = already_done  # told by the next manifest
+    for batch in _batches(entries):
+        fresh, late = _commit_batch(log, run, batch, untold)
+        untold = 0 if fresh else untold + late
+        outcome = Outcome(
+            outcome.manifests + ((log.number,) if fresh else ()),
+            outcome.already_done + late,
+            outcome.counts + manifests.total(fresh),
+        )
+    if outcome.manifests:
+        log.summarize()
+    return outcome
+
+
+def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    stream = iter(entries)
+    while batch := {entry.unit: entry for entry in itertools.islice(stream, MAX_UNITS)}:
+        yield [batch[unit] for unit in sorted(batch)]
+
+
+def _commit_batch(
+    log: Log, run: Run, batch: list[Entry], already_done: int
+) -> tuple[list[Entry], int]:
+    """The entries that were added, and the tasks of those others committed before."""
+    for attempt in range(_ATTEMPTS):
+        fresh = [entry for entry in batch if entry.unit not in log]
+        late = manifests.total(batch).tasks - manifests.total(fresh).tasks
+        if not fresh or log.append(run, fresh, already_done + late):
+            return fresh, late
+        time.sleep(random.random() * min(1.0, 0.01 * 2**attempt))
+        log.refresh()
+    raise OutputConflict(
+        f"{log.store.uri}: {_ATTEMPTS} commits by others came first; the finished work "
+        "is kept, run the same command again"
+    )
