@@ -62,10 +62,15 @@ def look(image: Image, eyes: Eyes) -> View:
     digest = hashlib.sha256(repr(image.pixels.shape).encode())
     digest.update(np.ascontiguousarray(image.pixels).data)
     rng = np.random.default_rng(int.from_bytes(digest.digest()[:8], "little"))
-    small = randomized_prim.shrunk(image, eyes.side)
+    small = in_frame(image, eyes.side)
     windows = randomized_prim.propose(small, eyes.prim, rng)
     scale = np.array([image.width / small.width, image.height / small.height] * 2)
     return View(windows, registry.describe(eyes.features, Views(small)), scale)
+
+
+def in_frame(image: Image, side: int) -> Image:
+    """The picture, shrunk if a side is longer than `side` pixels."""
+    return randomized_prim.shrunk(image, side)
 
 
 def sample(

@@ -110,17 +110,16 @@ def bag_of_words(words, step, box, levels, vocabulary):
     return vector / max(np.linalg.norm(vector), 1e-12)
 
 
-def energies(planes, margin, height, width, block):
-    """Strongest colour's gradient by 18 orientations, evened out over blocks."""
-    energy = np.zeros((height, width, 18))
-    for y in range(height):
-        for x in range(width):
-            pairs = [gradient(plane, margin + y, margin + x) for plane in planes]
-            dx, dy = max(pairs, key=lambda pair: math.hypot(*pair))
-            for o, part in orientation_shares(dx, dy, 18):
-                energy[y, x, o] += part * math.hypot(dx, dy)
-    for y in range(0, height, block):
-        for x in range(0, width, block):
+def energies(strength, direction, block):
+    """Gradients by 18 orientations, evened out over blocks; directions in 18ths."""
+    energy = np.zeros((*strength.shape, 18))
+    for y, x in np.ndindex(strength.shape):
+        low = math.floor(direction[y, x])
+        share = direction[y, x] - low
+        energy[y, x, low % 18] += strength[y, x] * (1 - share)
+        energy[y, x, (low + 1) % 18] += strength[y, x] * share
+    for y in range(0, len(energy), block):
+        for x in range(0, energy.shape[1], block):
             here = energy[y : y + block, x : x + block]
             here[:] = here.mean(axis=(0, 1))
     return energy
@@ -152,7 +151,8 @@ def hog(energy, box, floor, clip=0.2):
             for number, (a, b) in enumerate(corners):
                 length = math.sqrt(squares[a : a + 2, b : b + 2].sum() + floor**2)
                 signed = np.minimum(cells[i + 1, j + 1] / length, clip)
+                both = np.minimum(unsigned[i + 1, j + 1] / length, clip)
                 vector[i, j, :18] += signed / 2
-                vector[i, j, 18:27] += np.minimum(unsigned[i + 1, j + 1] / length, clip) / 2
+                vector[i, j, 18:27] += both / 2
                 vector[i, j, 27 + number] = signed.sum() / math.sqrt(18)
     return vector.ravel() / max(np.linalg.norm(vector), 1e-12)

@@ -1,0 +1,229 @@
+"""Files that are only read: local paths, `gs://` and `s3://`, under one set of verbs.
+
+Local files go by the operating system, without Beam; the others by Beam's file systems,
+which are imported when needed. Nothing is ever unpacked on the way, whatever a name
+ends in. A name from a listing is a value; only here is it joined to its folder.
+"""
+
+import contextlib
+import fnmatch
+import glob
+import os
+import posixpath
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, NamedTuple
+
+from belvedere.transforms.inputs import InputCode, InputError
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://")
+_LONGEST_LINE = 1 << 20
+_WILD = re.compile(r"[*?[]")
+
+
+class Entry(NamedTuple):
+    """A file as a listing shows it; `stamp` changes when it does."""
+
+    name: str
+    size: int
+    stamp: str
+
+
+def is_remote(uri: str) -> bool:
+    return bool(_SCHEME.match(uri))
+
+
+def is_pattern(uri: str) -> bool:
+    """Whether it means several files; one that exists under this very name does not."""
+    return bool(_WILD.search(uri)) and (is_remote(uri) or not os.path.exists(uri))
+
+
+def normal(uri: str) -> str:
+    """The one spelling of a source: an absolute path, or an address without end slash.
+
+    >>> normal("gs://bucket/folder/")
+    'gs://bucket/folder'
+    """
+    if "\0" in uri or not uri:
+        raise ValueError(f"{uri!r} is no path")
+    uri = uri.removeprefix("file://")
+    found = _SCHEME.match(uri)
+    if found and found.group(1) not in ("gs", "s3"):
+        raise ValueError(f"{uri!r} is neither a path nor gs:// nor s3://")
+    return uri.rstrip("/") if found else os.path.abspath(uri)
+
+
+def resolve(folder: str, path: str) -> str:
+    """`path` as a list in `folder` means it: relative to it, or complete.
+
+    >>> resolve("gs://bucket/lists", "../images/a.jpg")
+    'gs://bucket/images/a.jpg'
+    """
+    if is_remote(path):
+        return normal(path)
+    if not is_remote(folder):
+        return os.path.normpath(os.path.join(folder, path))
+    scheme, rest = folder.split("://", 1)
+    bucket, _, inside = rest.partition("/")
+    joined = posixpath.normpath(posixpath.join("/", inside, path))
+    return f"{scheme}://{bucket}{joined}"
+
+
+def split(uri: str) -> tuple[str, str]:
+    """Folder and last part."""
+    folder, _, name = uri.rpartition("/")
+    return folder or "/", name
+
+
+def relative(uri: str, root: str) -> str:
+    """`uri` without its root, or all of it where it lies elsewhere."""
+    return uri.removeprefix(root.rstrip("/") + "/")
+
+
+def files(folder: str) -> Iterator[Entry]:
+    """The files directly in a folder, sorted by name; pipes and devices are none."""
+    return iter(sorted(_remote(folder) if is_remote(folder) else _local(folder)))
+
+
+def _local(folder: str) -> Iterator[Entry]:
+    with _explained(), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_file():
+                status = entry.stat()
+                yield Entry(entry.name, status.st_size, str(status.st_mtime_ns))
+
+
+def _remote(folder: str) -> Iterator[Entry]:
+    for uri, entry in matching(f"{glob.escape(folder)}/*"):
+        if split(uri)[0] == folder:
+            yield entry
+
+
+def folders(root: str) -> list[str]:
+    """Names of the folders directly in `root`, sorted."""
+    if is_remote(root):
+        pairs = (relative(uri, root).partition("/") for uri in _walk(root))
+        return sorted({name for name, slash, _ in pairs if slash and name})
+    with _explained(), os.scandir(root) as entries:
+        return sorted(entry.name for entry in entries if entry.is_dir())
+
+
+def _walk(root: str) -> Iterator[str]:
+    """All below a remote folder, one by one; `FileSystems.match` would hold them."""
+    with _explained():
+        for file in _file_system(root)._list(f"{root}/"):
+            yield file.path
+
+
+def matching(pattern: str) -> list[tuple[str, Entry]]:
+    """(uri, entry) of the files that match a pattern, sorted."""
+    if not is_remote(pattern):
+        found = [f for f in glob.glob(pattern) if os.path.isfile(f)]
+        return sorted((f, describe(f)) for f in found)
+    from apache_beam.io.filesystems import FileSystems
+
+    with _explained():
+        metadata = FileSystems.match([pattern])[0].metadata_list
+    return sorted((m.path, _entry(m)) for m in metadata if not m.path.endswith("/"))
+
+
+def matching_folders(pattern: str) -> list[str]:
+    """The folders that match a pattern, sorted; remote ones hold at least a file."""
+    if not is_pattern(pattern):
+        return [pattern]
+    if not is_remote(pattern):
+        return sorted(folder for folder in glob.glob(pattern) if os.path.isdir(folder))
+    wanted = pattern.split("/")
+    found = {tuple(uri.split("/")[:-1]) for uri in _walk(fixed_part(pattern))}
+    return sorted("/".join(parts) for parts in found if _fits(parts, wanted))
+
+
+def _fits(parts: Sequence[str], wanted: Sequence[str]) -> bool:
+    return len(parts) == len(wanted) and all(
+        fnmatch.fnmatchcase(*pair) for pair in zip(parts, wanted, strict=True)
+    )
+
+
+def fixed_part(pattern: str) -> str:
+    """The folder below which a pattern varies.
+
+    >>> fixed_part("/data/train-*/x.tar")
+    '/data'
+    """
+    return split(_WILD.split(pattern, maxsplit=1)[0])[0]
+
+
+def is_file(uri: str) -> bool:
+    """Whether there is a file of this name; ValueError if there is nothing at all."""
+    try:
+        describe(uri)
+        return True
+    except InputError as error:
+        if is_remote(uri) or os.path.isdir(uri):
+            return False
+        raise ValueError(f"{uri} cannot be read: {error.message}") from error
+
+
+def describe(uri: str) -> Entry:
+    """Size and stamp of one file; InputError if there is none."""
+    with _explained():
+        if is_remote(uri):
+            return _entry(_file_system(uri).metadata(uri))
+        status = os.stat(uri)
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(InputCode.NOT_A_FILE, "neither a file nor a link to one")
+    return Entry(split(uri)[1], status.st_size, str(status.st_mtime_ns))
+
+
+def open_read(uri: str) -> IO[bytes]:
+    """The file as it is, to be read and sought in; InputError if it cannot be."""
+    with _explained():
+        if not is_remote(uri):
+            describe(uri)  # to open a pipe would be to wait for ever
+            return open(uri, "rb")
+        from apache_beam.io.filesystem import CompressionTypes
+        from apache_beam.io.filesystems import FileSystems
+
+        return FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED)
+
+
+def read(uri: str, max_bytes: int) -> bytes:
+    """The content of a file of at most `max_bytes`; InputError otherwise."""
+    with open_read(uri) as file, _explained():
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        said = f"more than the {max_bytes} bytes that are allowed"
+        raise InputError(InputCode.TOO_MANY_BYTES, said)
+    return data
+
+
+def lines(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a file; one that is longer than any sane line comes in pieces."""
+    with _explained():
+        yield from iter(lambda: file.readline(_LONGEST_LINE), b"")
+
+
+def _file_system(uri: str) -> Any:
+    from apache_beam.io.filesystems import FileSystems
+
+    return FileSystems.get_filesystem(uri)
+
+
+def _entry(metadata: Any) -> Entry:
+    stamp = repr(float(metadata.last_updated_in_seconds))
+    return Entry(split(metadata.path)[1], metadata.size_in_bytes, stamp)
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Any failure to read becomes an InputError: one file must not stop a run."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"[:300]
+        missing = isinstance(error, FileNotFoundError) or "404" in said
+        code = InputCode.NOT_FOUND if missing else InputCode.NOT_READ
+        raise InputError(code, said) from error

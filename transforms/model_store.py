@@ -1,0 +1,162 @@
+"""Where models live, and the artefacts that all classes share.
+
+  eyes/<digest of the settings>.npz       visual words, learned once and then frozen
+  negatives/<digest of the settings>.npz  windows of all classes, likewise
+  <class slug>/<model id>/model.npz       a class
+  <class slug>/<model id>/card.json       what it was learned from, and how well
+  records/, manifests/                    as in an output
+
+A model's id is the digest of its bytes and of its eyes. The eyes and negatives are
+created if absent: who comes later uses what is there, so that a new class leaves the
+models of the others as they are.
+"""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from belvedere.core import archive, configuration, sight
+from belvedere.core.appearance import registry
+from belvedere.core.appearance.codebooks import Codebook
+from belvedere.core.class_model import ClassModel
+from belvedere.core.configuration import Sight
+from belvedere.core.formats import names
+from belvedere.core.sight import Eyes, Samples
+from belvedere.transforms import commits, documents, stores
+from belvedere.transforms.records import DataFile
+from belvedere.transforms.stores import OutputConflict, Store
+
+MODEL, CARD = "model.npz", "card.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelIndex:
+    """The newest model of each class in a log of commits, by slug; ids alone."""
+
+    uri: str
+    number: int
+    ids: Mapping[str, str]
+
+    def of(self, label: str) -> str | None:
+        """The id of the model of a class, None if there is none."""
+        return self.ids.get(names.slug(label))
+
+    @property
+    def digest(self) -> str:
+        """Stands for the whole set."""
+        return documents.digest(sorted(self.ids.items()))[:16]
+
+
+def index(uri: str, number: int | None = None) -> ModelIndex:
+    """Reads the log of a model store, up to a manifest or to its end."""
+    log = commits.Log(stores.store_for(uri))
+    ids: dict[str, str] = {}
+    for manifest in log.manifests():
+        if number is not None and manifest.number > number:
+            break
+        for entry in manifest.entries:
+            for file in entry.files:
+                slug, _, rest = file.name.partition("/")
+                if rest.endswith(f"/{MODEL}"):
+                    ids[slug] = rest.partition("/")[0]
+    return ModelIndex(uri, log.number if number is None else number, ids)
+
+
+def model_id(data: bytes, eyes_id: str) -> str:
+    """The id of a model, from its bytes and the id of its eyes."""
+    return hashlib.sha256(eyes_id.encode() + data).hexdigest()[:16]
+
+
+def read_model(store: Store, label: str, identity: str) -> tuple[ClassModel, Eyes]:
+    """A model and the eyes it was learned with; OutputConflict if it is damaged."""
+    folder = f"{names.slug(label)}/{identity}"
+    card = json.loads(store.read(f"{folder}/{CARD}"))
+    data = store.read(f"{folder}/{MODEL}")
+    if model_id(data, card["eyes_id"]) != identity:
+        raise OutputConflict(
+            f"{store.path(folder)} is damaged, its content has another id: train again"
+        )
+    eyes, eyes_id = read_eyes(store, card["eyes"])
+    if eyes_id != card["eyes_id"]:
+        raise OutputConflict(
+            f"{store.path(card['eyes'])} is not what {label!r} was learned with"
+        )
+    return archive.load(data, ClassModel), eyes
+
+
+def write_model(
+    store: Store, label: str, model: ClassModel, card: dict[str, Any]
+) -> tuple[DataFile, ...]:
+    """Writes a model and its card; returns the files for the record."""
+    data = archive.dump(model)
+    identity = model_id(data, card["eyes_id"])
+    folder = f"{names.slug(label)}/{identity}"
+    text = json.dumps(
+        {**card, "label": label, "model_id": identity}, indent=1, sort_keys=True
+    )
+    return tuple(
+        _written(store, f"{folder}/{name}", content)
+        for name, content in ((MODEL, data), (CARD, text.encode()))
+    )
+
+
+def _written(store: Store, name: str, data: bytes) -> DataFile:
+    if not store.create(name, data) and store.read(name) != data:
+        raise OutputConflict(f"{store.path(name)} holds something else")
+    return DataFile(name, 1, len(data), hashlib.sha256(data).hexdigest())
+
+
+def eyes_name(settings: Sight) -> str:
+    return f"eyes/{configuration.digest(settings)}.npz"
+
+
+def freeze_eyes(
+    store: Store, settings: Sight, codebooks: Mapping[str, Codebook]
+) -> None:
+    """Writes the codebooks, unless there are some for these settings."""
+    flat = json.dumps(configuration.flat(settings), sort_keys=True)
+    data = archive.dump({"sight": flat, "codebooks": dict(codebooks)})
+    store.create(eyes_name(settings), data)
+
+
+def read_eyes(store: Store, name: str) -> tuple[Eyes, str]:
+    """Eyes as they were frozen, and their id."""
+    data = store.read(name)
+    content = archive.load(data, dict)
+    base = configuration.Configuration()
+    changes = {f"sight.{k}": v for k, v in json.loads(content["sight"]).items()}
+    settings = configuration.changed(base, changes).sight
+    features = registry.feature_types(content["codebooks"], settings.features)
+    eyes = sight.Eyes(features, settings.prim(), settings.side)
+    return eyes, hashlib.sha256(data).hexdigest()[:16]
+
+
+def negatives_name(settings: Sight) -> str:
+    return f"negatives/{configuration.digest(settings)}.npz"
+
+
+def freeze_negatives(
+    store: Store, settings: Sight, pool: Sequence[tuple[str, Samples]]
+) -> None:
+    """Writes windows with the class of their image, unless there are some already."""
+    ordered = sorted(pool, key=lambda pair: (pair[1].image_id, pair[0]))
+    data = archive.dump(
+        {
+            "labels": tuple(label for label, _ in ordered),
+            "samples": tuple(samples for _, samples in ordered),
+        }
+    )
+    store.create(negatives_name(settings), data)
+
+
+def read_negatives(
+    store: Store, settings: Sight, label: str
+) -> tuple[list[Samples], str]:
+    """The windows of other classes than `label`, and the id of the whole pool."""
+    data = store.read(negatives_name(settings))
+    content = archive.load(data, dict)
+    pairs = zip(content["labels"], content["samples"], strict=True)
+    others = [samples for other, samples in pairs if other != label]
+    return others, hashlib.sha256(data).hexdigest()[:16]
