@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Brute force in batches: what the exact search is compared with."""
 
 import numba

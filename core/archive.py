@@ -58,7 +58,8 @@ def dump(value: Any) -> bytes:
     tree = {"version": VERSION, "value": _encode(value, arrays)}
     text = json.dumps(tree, sort_keys=True, allow_nan=False).encode()
     buffer = io.BytesIO()
-    np.savez(buffer, **{_TREE: np.frombuffer(text, np.uint8)}, **arrays)
+    arrays[_TREE] = np.frombuffer(text, np.uint8)
+    np.savez(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 

@@ -112,7 +112,7 @@ def flat(value: Any, prefix: str = "") -> dict[str, Any]:
     if not dataclasses.is_dataclass(value):
         plain = value.value if isinstance(value, enum.Enum) else value
         return {prefix: list(plain) if isinstance(plain, tuple) else plain}
-    result = {}
+    result: dict[str, Any] = {}
     for field in dataclasses.fields(value):
         key = f"{prefix}.{field.name}" if prefix else field.name
         result |= flat(getattr(value, field.name), key)

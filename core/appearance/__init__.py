@@ -1,1 +1,1 @@
-"""What a window looks like: feature types read from per-image maps (paper, section 5)."""
+"""What a window looks like: feature types read from per-image maps (paper, sec. 5)."""

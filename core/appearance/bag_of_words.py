@@ -102,9 +102,10 @@ class BagOfWords:
             )
             for across, down in self._bounds(description, boxes)
         ]
+        widths = [len(self.codebook) * g * g for g in self.recipe.levels]
         levels = [
-            scipy.sparse.csr_matrix(part, shape=(len(boxes), len(self.codebook) * g * g))
-            for part, g in zip(parts, self.recipe.levels, strict=True)
+            scipy.sparse.csr_matrix(part, shape=(len(boxes), width))
+            for part, width in zip(parts, widths, strict=True)
         ]
         factors = self._factors(description.grid, boxes).astype(np.float32)
         counts = scipy.sparse.hstack(levels, format="csr")

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Counting of words in the cells of windows, and the projection of the counts."""
 
 import numba

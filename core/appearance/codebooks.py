@@ -47,7 +47,7 @@ class Codebook:
     def __post_init__(self) -> None:
         for name, array in (("branches", self.branches), ("leaves", self.leaves)):
             if array.ndim != 2 or array.dtype != np.int16:
-                raise ValueError(f"{name} are {array.dtype} {array.shape}, wanted int16")
+                raise ValueError(f"{name}: {array.dtype} {array.shape}, wanted int16")
         if self.branches.shape[1] != self.leaves.shape[1]:
             raise ValueError(
                 f"branches have {self.branches.shape[1]} numbers, leaves "
@@ -56,9 +56,10 @@ class Codebook:
         if not 1 <= len(self) <= MOST_WORDS:
             raise ValueError(f"{len(self)} words, wanted 1 to {MOST_WORDS}")
         ends = (self.starts[0], self.starts[-1], len(self.starts))
-        if ends != (0, len(self), len(self.branches) + 1) or (
-            np.diff(self.starts) < 1
-        ).any():
+        if (
+            ends != (0, len(self), len(self.branches) + 1)
+            or (np.diff(self.starts) < 1).any()
+        ):
             raise ValueError(f"starts {self.starts} do not cut {len(self)} leaves")
 
     def __len__(self) -> int:
@@ -80,9 +81,7 @@ class Codebook:
             digest.update(repr(array.shape).encode() + little.tobytes())
         return digest.hexdigest()
 
-    def words(
-        self, descriptors: Int16[np.ndarray, "n D"]
-    ) -> UInt16[np.ndarray, "n"]:
+    def words(self, descriptors: Int16[np.ndarray, "n D"]) -> UInt16[np.ndarray, "n"]:
         """The word of each descriptor; equal distances go to the first."""
         if descriptors.shape[1] != self.length:
             raise ValueError(

@@ -1,13 +1,14 @@
+# mypy: allow-untyped-defs
 """Gradients of a plane, row by row, as strength and direction.
 
-Directions are counted in octants, 0 (to the right) up to 8 (a full turn, towards rows of
-larger number), which costs one short polynomial a pixel instead of an arc tangent.
+Directions are counted in octants, from 0 (to the right) by way of 2 (down) to 8 (a full
+turn), which costs one short polynomial a pixel instead of an arc tangent.
 """
 
 import numba
 import numpy as np
 
-# arctan(r) in octants = r·(C0 + C1 r² + ...) on [0, 1], minimax, wrong by 1.5e-5 at most.
+# arctan(r) in octants = r·(C0 + C1 r² + ...) on [0, 1], wrong by 1.5e-5 at most.
 C0, C1, C2, C3, C4 = (
     np.float32(c) for c in (1.27306933, -0.4205568, 0.22938477, -0.10842282, 0.02654009)
 )

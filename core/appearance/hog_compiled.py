@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """HOG of windows, read from an integral image of gradient energy."""
 
 import numba
@@ -114,7 +115,7 @@ def _knots(low, high, side, block, at, share):
 
 @numba.njit(cache=True, nogil=True)
 def _energies(total, rows, row_shares, columns, column_shares, scale, corners, cells):
-    """Mean gradient strength of 10x10 cells, by orientation, from the integral image."""
+    """Mean gradient strength of 10x10 cells, by orientation."""
     for i in range(CELLS + 3):
         above, below = total[rows[i]], total[rows[i] + 1]
         v = row_shares[i]

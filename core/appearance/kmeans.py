@@ -19,13 +19,11 @@ def fit(
 ) -> tuple[Int16[np.ndarray, "K D"], Int64[np.ndarray, "n"]]:
     """Centres and each sample's label, after at most `rounds` rounds of Lloyd.
 
-    Starts from `count` different samples; a centre that lost all its samples moves to
-    the sample farthest from its own centre.
+    A centre that lost all its samples moves to the sample farthest from its own centre.
     """
     if not 1 <= count <= len(samples):
         raise ValueError(f"{count} centres of {len(samples)} samples, wanted 1 or more")
-    start = rng.choice(len(samples), count, replace=False)
-    centres = samples[start]
+    centres = samples[_seeds(samples, count, rng)]
     labels = np.full(len(samples), -1)
     for _ in range(rounds):
         before = labels
@@ -46,6 +44,24 @@ def assign(
 def squares(vectors: Int16[np.ndarray, "n D"]) -> Int64[np.ndarray, "n"]:
     """Squared lengths."""
     return (vectors.astype(np.int64) ** 2).sum(axis=1)
+
+
+def _seeds(
+    samples: Int16[np.ndarray, "n D"], count: int, rng: np.random.Generator
+) -> Int64[np.ndarray, "K"]:
+    """k-means++: each further start is drawn with the square of its distance."""
+    lengths = squares(samples)
+    chosen = np.empty(count, np.int64)
+    chosen[0] = rng.integers(len(samples))
+    distances = np.full(len(samples), np.iinfo(np.int64).max)
+    for k in range(1, count):
+        last = chosen[k - 1 : k]
+        scores = codebooks_compiled.assign(samples, samples[last], lengths[last])[1]
+        distances = np.minimum(distances, lengths - scores)
+        heap = np.cumsum(distances)
+        drawn = rng.integers(max(heap[-1], 1))
+        chosen[k] = min(np.searchsorted(heap, drawn, "right"), len(samples) - 1)
+    return chosen
 
 
 def _means(

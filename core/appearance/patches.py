@@ -68,13 +68,18 @@ class Layout:
           nodes: the lattice of `grid`.
           grid: of the patches.
           clip: largest share of a descriptor's length that one number may have.
-          flat: mean gradient, in grey levels per two pixels, up to which a patch shows
-            nothing and its descriptor is zero.
+          flat: a patch shows nothing, and its descriptor is zero, unless it is longer
+            than that of a ramp of so many grey levels per two pixels.
           out: where they go.
         """
         step, apart = self.step // self.spacing, self.side // self.spacing
-        # A uniform gradient g gives each bin g·side², the sixteen together 4·g·side².
+        # A ramp g gives each of the sixteen bins g·side², which makes a length of
+        # 4·g·side².
         least = 4 * flat * self.side**2
         patches_compiled.describe(
             nodes, grid.rows, grid.columns, step, apart, clip, LENGTH, least, out
         )
+
+
+SMALL = Layout(side=4)  # patches of 16x16 pixels
+LARGE = Layout(side=8)  # patches of 32x32 pixels

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Descriptors of patches of 4x4 spatial bins, put together from a lattice."""
 
 import numba

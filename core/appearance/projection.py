@@ -30,5 +30,5 @@ def finished(
     offset: Float[np.ndarray, "E"],
 ) -> Float[np.ndarray, "N E"]:
     """sums · factor + offset in float64, without the filling."""
-    flat = sums.reshape(len(sums), -1)[:, : len(offset)].astype(np.float64)
-    return flat * factors[:, None] + offset
+    flat = sums.reshape(len(sums), sums.shape[1] * LANES)[:, : len(offset)]
+    return flat.astype(np.float64) * factors[:, None] + offset

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Sums of a few rows of a matrix, weighted: a sparse vector times a matrix."""
 
 import numba

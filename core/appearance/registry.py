@@ -70,7 +70,10 @@ PAPER = Settings(sift_words=4000, surf_words=1000)
 
 def recipes(settings: Settings = DEFAULT) -> dict[str, bag_of_words.Recipe]:
     """The feature types that need a codebook, without it."""
-    step, side = settings.step, patches.Layout(settings.step)
+    small, large = (
+        dataclasses.replace(layout, step=settings.step)
+        for layout in (patches.SMALL, patches.LARGE)
+    )
     planes = {
         "sift_intensity": ("intensity",),
         "sift_opponent": OPPONENT,
@@ -78,13 +81,13 @@ def recipes(settings: Settings = DEFAULT) -> dict[str, bag_of_words.Recipe]:
     }
     made = [
         bag_of_words.Recipe(
-            name, sift.Sift(of, side), settings.sift_levels, settings.sift_words
+            name, sift.Sift(of, small), settings.sift_levels, settings.sift_words
         )
         for name, of in planes.items()
     ]
-    blocks = surf.Surf(layout=patches.Layout(step, surf.SIDE))
+    rough = surf.Surf(layout=large)
     made.append(
-        bag_of_words.Recipe("surf", blocks, settings.surf_levels, settings.surf_words)
+        bag_of_words.Recipe("surf", rough, settings.surf_levels, settings.surf_words)
     )
     return {recipe.name: recipe for recipe in made}
 
@@ -102,7 +105,7 @@ def names(settings: Settings = DEFAULT) -> tuple[str, ...]:
 def feature_types(
     codebooks: Mapping[str, Codebook], settings: Settings = DEFAULT
 ) -> dict[str, FeatureType]:
-    """All feature types, in the order of `names`, or ValueError for a lacking codebook."""
+    """All feature types, in the order of `names`; ValueError if a codebook lacks."""
     wanted = recipes(settings)
     if lacking := set(wanted) - set(codebooks):
         raise ValueError(f"no codebook for {sorted(lacking)}")

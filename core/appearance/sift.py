@@ -32,13 +32,14 @@ class Sift:
       planes: names of colour planes, as `Views.plane` knows them.
       layout: of the patches.
       sigma: of the smoothing, in pixels.
-      flat: mean gradient up to which a patch is zero, in grey levels per two pixels.
+      flat: a patch that a ramp of so many grey levels per two pixels would outdo is
+        zero.
     """
 
     planes: tuple[str, ...]
-    layout: patches.Layout = patches.Layout()
+    layout: patches.Layout = patches.SMALL
     sigma: float = 1.2
-    flat: float = 0.5
+    flat: float = 2.0
 
     @property
     def length(self) -> int:

@@ -17,7 +17,6 @@ from belvedere.core.appearance import grids, lattice_compiled, patches
 from belvedere.core.appearance.views import Views
 
 NO_CLIP = 1.0
-SIDE = 8  # of a spatial bin, in pixels
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,9 +24,9 @@ class Surf:
     """SURF-like descriptors of the patches of a picture; attributes as in `Sift`."""
 
     plane: str = "intensity"
-    layout: patches.Layout = patches.Layout(side=SIDE)
+    layout: patches.Layout = patches.LARGE
     sigma: float = 1.2
-    flat: float = 0.5
+    flat: float = 1.0
 
     @property
     def length(self) -> int:

@@ -59,5 +59,5 @@ class Views:
     ) -> Float32[np.ndarray, "h w"]:
         """Smoothing is linear: a mixture of smooth planes is a smooth mixture."""
         red, green, blue = (self.plane(name, sigma) for name in RGB)
-        mixture = cv2.addWeighted(red, weights[0], green, weights[1], 0)
-        return cv2.addWeighted(mixture, 1, blue, weights[2], 0) if weights[2] else mixture
+        mixed = cv2.addWeighted(red, weights[0], green, weights[1], 0)
+        return cv2.addWeighted(mixed, 1, blue, weights[2], 0)

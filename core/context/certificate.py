@@ -7,6 +7,7 @@ were scored and the bound of each that was not, and confirms that none of them c
 
 import dataclasses
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float, Int, Int8
@@ -99,7 +100,7 @@ def _possible(
     kernel = context.kernel.astype(np.float64)
     np.fill_diagonal(kernel, 0)
     pairs = max(len(context) * (len(context) - 1) / 2, 1)
-    sums = {
+    sums: dict[str, _Bounds] = {
         "rows": _RowSums(context, kernel, certificate.reference),
         "blocks": _BlockSums(kernel, certificate.order),
         "single": _AllPairs(kernel),
@@ -135,6 +136,14 @@ def _without_global(
     return float(weights[3:] @ np.concatenate([local, agreed, own]))
 
 
+class _Bounds(Protocol):
+    """Bounds of f(a) = sum_{i<j} K_ij |a_i - a_j|."""
+
+    def above(self, a: np.ndarray) -> float: ...
+
+    def below(self, a: np.ndarray) -> float: ...
+
+
 class _AllPairs:
     """f(a) itself."""
 
@@ -144,7 +153,8 @@ class _AllPairs:
     def above(self, a: np.ndarray) -> float:
         return float((np.abs(a[:, None] - a[None, :]) * self.kernel).sum() / 2)
 
-    below = above
+    def below(self, a: np.ndarray) -> float:
+        return self.above(a)
 
 
 class _RowSums:

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """The loops behind the hyper-features: one float64 routine defines each number.
 
 Sums may be re-associated for SIMD, but every caller runs the same machine code, so a

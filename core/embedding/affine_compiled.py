@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Product of dense rows with a few columns, each row by itself.
 
 BLAS gives a row other last digits alone than in a batch; this loop does not. Partial

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """Products of sparse matrices with sparse matrices, all rows with all rows.
 
 Rows are histograms with a few per cent of their entries set. Going through the columns

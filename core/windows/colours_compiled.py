@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """The pixel loops of the colour conversions; see colours.py.
 
 Planes are flat: one row of numbers for each of R, G and B. Every value but LAB is

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """The loops of Randomized Prim: random numbers, one draw, all draws.
 
 Random numbers come from splitmix64 (Steele, Lea and Flood 2014), one 64-bit state for
@@ -92,11 +93,11 @@ def draw(graph, g, states, extreme, sizes, whole, marks, mark, frontier, box):
 
 
 @numba.njit(inline="always")
-def _is_new(box, grid, table):
+def _is_new(box, cell, table):
     """Whether no box of the same rounded corners was seen; remembers this one."""
     key = np.uint64(1)
     for i in range(4):
-        key = (key << np.uint64(15)) | np.uint64((2 * box[i] + grid) // (2 * grid))
+        key = (key << np.uint64(15)) | np.uint64(np.int64(box[i] / cell + 0.5))
     place = np.int64((key * _GOLDEN) >> np.uint64(20)) % table.size
     while table[place] != 0:
         if table[place] == key:
@@ -107,12 +108,12 @@ def _is_new(box, grid, table):
 
 
 @numba.njit(cache=True, nogil=True)
-def sample(graph, seeds, draws, windows, sizes, whole, grid):
+def sample(graph, seeds, draws, windows, sizes, whole, cell):
     """Draws from each segmentation in turn until there are enough distinct boxes.
 
     Returns:
       the boxes in the order drawn, without those whose corners agree with an earlier
-      box on the grid, and the number of draws made.
+      box on a grid of cells this wide, and the number of draws made.
     """
     first, starts, neighbours, similarities = graph[0], graph[3], graph[4], graph[5]
     limits = extremes(first, starts, similarities)
@@ -127,6 +128,6 @@ def sample(graph, seeds, draws, windows, sizes, whole, grid):
         draw(
             graph, g, states, limits[g], sizes, whole, marks, made, frontier, out[count]
         )
-        count += _is_new(out[count], grid, table)
+        count += _is_new(out[count], cell, table)
         made += 1
     return out[:count], made

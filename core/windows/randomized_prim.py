@@ -6,18 +6,23 @@ superpixel, edges that lead out of the group are drawn with probability proporti
 their similarity s and followed until α(A) + (1 - s) > E0, where A is the area of the
 group, α the distribution function of object areas and E0 uniform in [0, 2], drawn once
 for the group. Segmentations take turns; a box whose corners agree with an earlier one
-on a grid of 10 pixels is dropped; the order is random, so a prefix is a fair sample.
+on a coarse grid is dropped; the order is random, so a prefix is a fair sample.
 
 Departures:
+- The picture is shrunk first if its longer side is above 250 pixels. The authors cut
+  500-pixel pictures, but superpixels that are relatively larger, cut from a picture
+  freed of fine texture, make windows that fit objects better in a quarter of the time:
+  over 1685 photographs the best IoU is .903 instead of .883 (twice the windows would
+  give as much), though fewer pictures reach 1000 distinct windows. `max_side=500`
+  restores the authors' setting.
+- The grid is 1/50 of the longer side, the 10 pixels of a 500-pixel picture, and counts
+  half-open edges.
 - α is read between ten points of the authors' table, linearly in the square root of
   the area, along which it is almost straight; or learned from boxes.
 - Drawing ends with the number of windows wanted instead of after all draws: the same
-  boxes, sooner. Corners are rounded to the grid as half-open edges.
-- The constants are pixels of pictures about 500 pixels long. A longer picture is
-  shrunk to that first and its windows are scaled back: on more superpixels the same
-  rule would stop at smaller parts of the object, and time would grow with the area.
-- A picture under three pixels high or wide has no inner pixel, hence no graph; its
-  only window is the whole of it.
+  boxes, sooner.
+- A picture under three pixels high or wide (once shrunk) has no inner pixel, hence no
+  graph; its only window is the whole of it.
 """
 
 import dataclasses
@@ -52,8 +57,8 @@ class PrimSettings:
       spaces: colour spaces, one segmentation for each and each k.
       sigma: smoothing before segmentation, in pixels.
       min_size: the fewest pixels of a superpixel.
-      grid: pixels within which corners count as equal.
-      max_side: pixels of the longer side from which on a picture is shrunk.
+      grid: distance of corners that count as equal, in 1/500 of the longer side.
+      max_side: pixels of the longer side above which a picture is shrunk to it.
       sizes: α at equal steps of the area fraction from 0 to 1; None for the default.
     """
 
@@ -63,8 +68,8 @@ class PrimSettings:
     spaces: tuple[str, ...] = colours.SPACES
     sigma: float = 0.8
     min_size: int = 100
-    grid: int = 10
-    max_side: int = 500
+    grid: float = 10.0
+    max_side: int = 250
     sizes: Float[np.ndarray, "T"] | None = None
 
     def __post_init__(self) -> None:
@@ -79,7 +84,8 @@ class PrimSettings:
     @property
     def draws(self) -> int:
         """Draws from each segmentation, at most."""
-        return round(self.approximate / (len(self.k) * len(self.spaces) * _DISTINCT))
+        segmentations = len(self.k) * len(self.spaces)
+        return max(1, round(self.approximate / (segmentations * _DISTINCT)))
 
 
 def _require_distribution(sizes: np.ndarray) -> None:
@@ -111,13 +117,14 @@ def propose(image: Image, settings: PrimSettings, rng: np.random.Generator) -> W
       settings: how many windows, and from what.
       rng: seeded from a digest of the picture, for the same windows anywhere.
     """
-    whole = np.array([[0.0, 0.0, image.width, image.height]])
-    if min(image.width, image.height) < 3:
-        return Windows(whole, image.width, image.height)
     small = shrunk(image, settings.max_side)
-    boxes, _ = sample(graph(small, settings), small, settings, rng)
-    scaled = boxes * whole[:, [2, 3, 2, 3]] / ([small.width, small.height] * 2)
-    return Windows(scaled, image.width, image.height)
+    if min(small.width, small.height) < 3:
+        boxes = np.array([[0, 0, small.width, small.height]], np.int32)
+    else:
+        superpixels = graph(small, settings)
+        boxes, _ = sample(superpixels, small.width, small.height, settings, rng)
+    full, now = (image.width, image.height) * 2, (small.width, small.height) * 2
+    return Windows(boxes * np.array(full) / np.array(now), image.width, image.height)
 
 
 def shrunk(image: Image, max_side: int) -> Image:
@@ -127,7 +134,8 @@ def shrunk(image: Image, max_side: int) -> Image:
         return image
     height = max(1, round(image.height * max_side / longer))
     width = max(1, round(image.width * max_side / longer))
-    return Image(shrinking_compiled.shrink(image.pixels, height, width))
+    pixels = np.ascontiguousarray(image.pixels)
+    return Image(shrinking_compiled.shrink(pixels, height, width))
 
 
 def graph(image: Image, settings: PrimSettings) -> SuperpixelGraph:
@@ -152,22 +160,29 @@ def graph(image: Image, settings: PrimSettings) -> SuperpixelGraph:
 
 def sample(
     graph: SuperpixelGraph,
-    image: Image,
+    width: int,
+    height: int,
     settings: PrimSettings,
     rng: np.random.Generator,
 ) -> tuple[Int32[np.ndarray, "N 4"], int]:
-    """Distinct boxes of groups of superpixels, and how many draws they took."""
+    """Distinct boxes of groups of superpixels, and how many draws they took.
+
+    Args:
+      graph: superpixels of a picture, every segmentation connected.
+      width: of that picture.
+      height: of that picture.
+      settings: how many windows and draws.
+      rng: gives each segmentation the seed of its own random numbers.
+    """
     seeds = rng.integers(0, 2**64, len(graph.first) - 1, np.uint64)
     fields = (graph.first, graph.areas, graph.boxes)
     edges = (graph.starts, graph.neighbours, graph.similarities)
-    sizes = default_sizes() if settings.sizes is None else settings.sizes
-    whole = np.array([0, 0, image.width, image.height], np.int32)
     return prim_compiled.sample(
         (*fields, *edges),
         seeds,
         settings.draws,
         settings.windows,
-        sizes,
-        whole,
-        settings.grid,
+        default_sizes() if settings.sizes is None else settings.sizes,
+        np.array([0, 0, width, height], np.int32),
+        settings.grid * max(width, height) / 500,
     )

@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs
 """The loops that measure superpixels and their borders; see superpixel_graph.py."""
 
 import math

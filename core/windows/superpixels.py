@@ -68,6 +68,13 @@ def weigh_edges(
     return compiled.weigh_edges(smoothed, np.float32(STEPS))
 
 
+def sort_edges(
+    weights: UInt16[np.ndarray, "H 4 W"],
+) -> tuple[Int32[np.ndarray, "E"], Int32[np.ndarray, "T"]]:
+    """Edges (4 pixel + direction) by weight; where the edges of each weight end."""
+    return compiled.sort_edges(weights, _HEAVIEST)
+
+
 def join(
     weights: UInt16[np.ndarray, "H 4 W"], k: float, min_size: int
 ) -> Int32[np.ndarray, "H W"]:
@@ -75,7 +82,7 @@ def join(
     if not 0 <= k < 2**20:
         raise ValueError(f"k is {k}, wanted 0 to 2^20")
     height, _, width = weights.shape
-    edges, ends = compiled.sort_edges(weights, _HEAVIEST)
+    edges, ends = sort_edges(weights)
     parents = compiled.join(
         edges, ends, height * width, width, round(k * STEPS), min_size
     )

@@ -38,7 +38,7 @@ def codebook():
 
 @pytest.fixture
 def windows():
-    """Makes boxes inside a picture, with fractional corners, the whole picture first."""
+    """Makes boxes with fractional corners; the first is the whole picture."""
 
     def make(count, width, height, seed=0):
         rng = np.random.default_rng(seed)

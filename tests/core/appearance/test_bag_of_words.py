@@ -13,7 +13,8 @@ def bag(levels, words=VOCABULARY):
     local = sift.Sift(("intensity",))
     leaves = np.arange(words, dtype=np.int16)[:, None].repeat(local.length, axis=1)
     book = codebooks.Codebook("bag", leaves[:1], leaves, np.array([0, words]))
-    return bag_of_words.BagOfWords(bag_of_words.Recipe("bag", local, levels, words), book)
+    recipe = bag_of_words.Recipe("bag", local, levels, words)
+    return bag_of_words.BagOfWords(recipe, book)
 
 
 def word_map(width, height, step, seed=0, words=VOCABULARY):
@@ -84,11 +85,9 @@ def test_windows_have_length_one(windows):
 
 
 def test_a_matrix_of_another_length_is_refused():
-    kind = bag((3,))
+    kind, matrix = bag((3,)), np.ones((5, 2), np.float32)
     with pytest.raises(ValueError, match=f"wanted {kind.length} rows"):
-        kind.project(
-            word_map(20, 20, 4), np.ones((1, 4)), np.ones((5, 2), np.float32), np.ones(2)
-        )
+        kind.project(word_map(20, 20, 4), np.ones((1, 4)), matrix, np.ones(2))
 
 
 def test_a_codebook_of_another_type_is_refused(codebook):

@@ -41,6 +41,16 @@ def test_a_centre_on_the_edge_belongs_to_the_window_that_begins_there():
     assert across.tolist() == [[0, 1], [1, 3]]
 
 
+def test_a_centre_on_the_far_edge_is_outside_whatever_the_rounding():
+    """low + (high - low) is not always high."""
+    low = np.random.default_rng(0).uniform(-3, 2, 2000)
+    boxes = np.stack([low, low, np.full(2000, 6.0), np.full(2000, 6.0)], axis=1)
+    assert (low + (6.0 - low) != 6.0).any()
+    for parts in (1, 3, 4):
+        across, down = grids.Grid(20, 20, 4).bounds(boxes, parts)
+        assert (across[:, -1] == 1).all() and (down[:, -1] == 1).all()
+
+
 def test_a_step_of_nothing_is_refused():
     with pytest.raises(ValueError, match="step is 0"):
         grids.Grid(10, 10, 0)

@@ -2,32 +2,47 @@ import numpy as np
 import pytest
 from oracles import appearance as oracle
 
-from belvedere.core.appearance import hog, views
+from belvedere.core.appearance import energy_compiled, hog, views
 from belvedere.core.types import Image
 
 
-def test_the_map_is_the_sum_of_energies(picture):
-    seen, kind = views.Views(picture(21, 33)), hog.Hog(block=4)
+def test_the_map_keeps_the_strongest_gradient(picture):
+    seen, kind = views.Views(picture(9, 13)), hog.Hog()
     planes = [seen.plane(name, kind.sigma).astype(np.float64) for name in views.RGB]
-    energy = oracle.energies(planes, views.MARGIN, 21, 33, 1)
-    total = kind.describe(seen).total
-    assert total.shape == (7, 10, 18)
-    np.testing.assert_allclose(total[-1, -1], energy.sum(axis=(0, 1)), rtol=1e-4)
-    np.testing.assert_allclose(
-        total[2, 3], energy[:8, :12].sum(axis=(0, 1)), rtol=1e-3, atol=0.1
-    )
+    found = kind.describe(seen)
+    for y in range(9):
+        for x in range(13):
+            at = (y + views.MARGIN, x + views.MARGIN)
+            dx, dy = max((oracle.gradient(p, *at) for p in planes), key=np.linalg.norm)
+            assert abs(found.strength[y, x] / 64 - np.hypot(dx, dy)) < 0.01
+            turn = found.direction[y, x] / 252 * 2 * np.pi
+            assert np.cos(turn - np.arctan2(dy, dx)) > np.cos(np.pi / 250)
+
+
+@pytest.mark.parametrize("block", [1, 3, 4])
+def test_the_integral_image_adds_up_the_map(picture, block):
+    seen = hog.Hog().describe(views.Views(picture(21, 33)))
+    total = energy_compiled.integral(seen.strength, seen.direction, block)
+    assert total.shape == (-(-21 // block) + 1, -(-33 // block) + 1, 18)
+    low, second = np.divmod(seen.direction.astype(int), 14)
+    for i, j in ((1, 2), (3, 5), (-1, -1)):
+        y, x = min(21, i % len(total) * block), min(33, j % total.shape[1] * block)
+        wanted = np.zeros(18)
+        part = seen.strength[:y, :x] / 64
+        np.add.at(wanted, low[:y, :x], part * (1 - second[:y, :x] / 14))
+        np.add.at(wanted, (low[:y, :x] + 1) % 18, part * second[:y, :x] / 14)
+        np.testing.assert_allclose(total[i, j], wanted, rtol=1e-9)
 
 
 @pytest.mark.parametrize("block", [1, 2, 4])
 @pytest.mark.parametrize("sigma", [0.0, 1.2])
 def test_windows_are_the_direct_computation(picture, windows, block, sigma):
-    seen = views.Views(picture(37, 46))
-    kind = hog.Hog(block=block, sigma=sigma)
-    planes = [seen.plane(name, sigma).astype(np.float64) for name in views.RGB]
-    energy = oracle.energies(planes, views.MARGIN, 37, 46, block)
-    boxes = windows(6, 46, 37)
-    for found, box in zip(kind.read(kind.describe(seen), boxes), boxes, strict=True):
-        np.testing.assert_allclose(found, oracle.hog(energy, box, kind.floor), atol=1e-3)
+    kind, boxes = hog.Hog(block=block, sigma=sigma), windows(8, 46, 37)
+    seen = kind.describe(views.Views(picture(37, 46)))
+    energy = oracle.energies(seen.strength / 64, seen.direction / 14, block)
+    for found, box in zip(kind.read(seen, boxes), boxes, strict=True):
+        wanted = oracle.hog(energy, box, kind.floor)
+        np.testing.assert_allclose(found, wanted, atol=5e-4)
 
 
 def test_projection_is_that_of_the_windows(picture, windows):
@@ -66,8 +81,8 @@ def test_a_vertical_edge_is_seen_where_it_is():
     pixels = np.zeros((64, 64, 3), np.uint8)
     pixels[:, 28:] = 200  # dark to bright, to the right: direction 0
     kind = hog.Hog()
-    read = kind.read(kind.describe(views.Views(Image(pixels))), np.array([[0.0, 0, 64, 64]]))
-    cells = read.reshape(8, 8, 32)
+    seen = kind.describe(views.Views(Image(pixels)))
+    cells = kind.read(seen, np.array([[0.0, 0, 64, 64]])).reshape(8, 8, 32)
     assert set(cells[:, :, 0].argmax(axis=1)) <= {3}
     assert cells[..., :18].sum(axis=(0, 1)).argmax() == 0
     assert not cells[:, [0, 1, 6, 7], :31].any()

@@ -65,7 +65,11 @@ def test_contrast_and_brightness_change_nothing():
     rng = np.random.default_rng(3)
     dark = rng.integers(0, 60, (40, 40, 3)).astype(np.uint8)
     bright = (dark * 4 + 10).astype(np.uint8)
-    for local in (sift.Sift(views.RGB), sift.Sift(views.OPPONENT), surf.Surf()):
+    for local in (
+        sift.Sift(views.RGB, flat=0.0),
+        sift.Sift(views.OPPONENT, flat=0.0),
+        surf.Surf(flat=0.0),
+    ):
         a = local.describe(views.Views(Image(dark))).astype(int)
         b = local.describe(views.Views(Image(bright))).astype(int)
         assert abs(a - b).max() <= 1
@@ -80,6 +84,14 @@ def test_patches_without_contrast_are_zero():
         assert not sift.Sift(views.OPPONENT).describe(seen).any()
         assert not surf.Surf().describe(seen).any()
     assert sift.Sift(views.RGB, flat=0.0).describe(views.Views(Image(faint))).any()
+
+
+def test_the_least_contrast_is_that_of_a_ramp():
+    ramp = (40 + 3 * np.arange(60)).astype(np.uint8)  # 6 grey levels per two pixels
+    seen = views.Views(Image(np.broadcast_to(ramp[:, None], (60, 60, 3)).copy()))
+    middle = 7 * 15 + 7
+    assert sift.Sift(("intensity",), flat=5.9).describe(seen)[middle].any()
+    assert not sift.Sift(("intensity",), flat=6.1).describe(seen)[middle].any()
 
 
 def test_a_grey_picture_has_no_opponent_colours(picture):

@@ -44,10 +44,12 @@ def test_a_window_alone_is_what_it_is_in_a_batch(picture, windows, types, name):
     kind, boxes = types()[name], windows(60, 83, 61)
     seen = kind.describe(views.Views(picture(61, 83)))
     matrix, offset = affine(kind)
-    batch, read = kind.project(seen, boxes, matrix, offset), dense(kind.read(seen, boxes))
+    batch = kind.project(seen, boxes, matrix, offset)
+    read = dense(kind.read(seen, boxes))
     for n in range(0, 60, 7):
         one = boxes[n : n + 1].copy()
-        np.testing.assert_array_equal(kind.project(seen, one, matrix, offset)[0], batch[n])
+        alone = kind.project(seen, one, matrix, offset)
+        np.testing.assert_array_equal(alone[0], batch[n])
         np.testing.assert_array_equal(dense(kind.read(seen, one))[0], read[n])
     backwards = kind.project(seen, boxes[::-1], matrix, offset)
     np.testing.assert_array_equal(backwards[::-1], batch)
@@ -108,7 +110,8 @@ def test_the_sizes_of_the_paper(picture, windows, types):
     made = types(registry.PAPER, branches=63)
     lengths = {name: kind.length for name, kind in made.items()}
     assert lengths == dict(zip(NAMES, [36000] * 3 + [17000, 2048, 4], strict=True))
-    seen, boxes = registry.describe(made, views.Views(picture(61, 83))), windows(5, 83, 61)
+    seen = registry.describe(made, views.Views(picture(61, 83)))
+    boxes = windows(5, 83, 61)
     for name, kind in made.items():
         matrix, offset = affine(kind)
         read = dense(kind.read(seen[name], boxes))
