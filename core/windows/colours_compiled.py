@@ -3,7 +3,7 @@
 
 Planes are flat: one row of numbers for each of R, G and B. Every value but LAB is
 exact: a quotient of small integers, cut off after a float32 division that cannot reach
-the next integer, because the quotient is at least 1/765 away from it.
+the next integer, because the quotient is at least 1/1020 away from it.
 """
 
 import numba
@@ -51,12 +51,12 @@ def _stretch(values, out):
     low, high = np.int32(values[0]), np.int32(values[0])
     for i in range(values.size):
         low, high = min(low, np.int32(values[i])), max(high, np.int32(values[i]))
-    span = np.float32(max(high - low, 1))
+    span = np.float32(high - low if high > low else 1)
     for i in range(values.size):
         out[i] = np.uint8(np.int32(np.float32(255 * (values[i] - low)) / span))
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def opponent(planes, out):
     """R - G, R + G - 2B and R + G + B, each stretched to 0..255 and cut off.
 
@@ -75,7 +75,7 @@ def opponent(planes, out):
     _stretch(values, out[2])
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def rg(planes, out):
     """255 R/S, 255 G/S and S/3 with S = R + G + B, cut off; black gives 0."""
     red, green, blue = planes[0], planes[1], planes[2]
@@ -83,13 +83,13 @@ def rg(planes, out):
     for i in range(red.size):
         r, g = np.int32(red[i]), np.int32(green[i])
         total = r + g + np.int32(blue[i])
-        divisor = np.float32(max(total, 1))
+        divisor = np.float32(total if total > 0 else 1)
         first[i] = np.uint8(np.int32(np.float32(255 * r) / divisor))
         second[i] = np.uint8(np.int32(np.float32(255 * g) / divisor))
         third[i] = np.uint8(np.int32(np.float32(total) / np.float32(3)))
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def hsv(planes, out):
     """Hexcone hue (360° = 255), saturation and value, rounded; grey has hue 0."""
     red, green, blue = planes[0], planes[1], planes[2]
@@ -103,8 +103,8 @@ def hsv(planes, out):
         turn = (
             turn if high == r else (b - r + 2 * span if high == g else r - g + 4 * span)
         )
-        divisor = np.float32(2 * max(span, 1))
+        divisor = np.float32(2 * span if span > 0 else 1)
         hue[i] = np.uint8(np.int32(np.float32(85 * turn + span) / divisor))
-        divisor = np.float32(2 * max(high, 1))
+        divisor = np.float32(2 * high if high > 0 else 1)
         saturation[i] = np.uint8(np.int32(np.float32(510 * span + high) / divisor))
         value[i] = np.uint8(high)

@@ -22,9 +22,9 @@ def joint_bins(channels):
         bins[i] = joint
         used[joint] = 1
     count = 0
-    for joint in range(4096):
-        if used[joint]:
-            used[joint] = count
+    for one in range(used.size):
+        if used[one]:
+            used[one] = count
             count += 1
     for i in range(first.size):
         bins[i] = used[bins[i]]
