@@ -7,17 +7,16 @@ were scored and the bound of each that was not, and confirms that none of them c
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float, Int, Int8
 
-from belvedere.core.context import bounds_compiled, search_compiled
+from belvedere.core.context import plain_bounds, search_compiled
 from belvedere.core.context.hyperfeatures import Consistency
 from belvedere.core.types import Context
 from belvedere.core.windows import relations
 
-STAGES = ("excluded", "rows", "blocks", "single", "exact")
+STAGES = ("excluded", "rows", "rank_one", "blocks", "single", "exact")
 _TOLERANCE = 1e-9
 
 
@@ -33,6 +32,7 @@ class Certificate:
       stage_left: the stage which gave that bound.
       stages: what each window has reached, an index into STAGES.
       order: the windows block by block, as the block bounds used them.
+      minorant: u with u_i u_j <= K_ij, which the bounds took out of K.
       reference: the window whose subgradient bounds negative weights.
     """
 
@@ -43,6 +43,7 @@ class Certificate:
     stage_left: str
     stages: Int8[np.ndarray, "N"]
     order: Int[np.ndarray, "K"]
+    minorant: Float[np.ndarray, "N"]
     reference: int
 
     @classmethod
@@ -51,6 +52,7 @@ class Certificate:
         bound: Float[np.ndarray, "N"],
         stages: Int8[np.ndarray, "N"],
         order: Int[np.ndarray, "K"],
+        minorant: Float[np.ndarray, "N"],
         reference: int,
         windows: Int[np.ndarray, "W"],
         scores: Float[np.ndarray, "W"],
@@ -66,6 +68,7 @@ class Certificate:
             STAGES[stages[left]] if bound[left] > -np.inf else "none",
             stages,
             order,
+            minorant,
             reference,
         )
 
@@ -100,11 +103,22 @@ def _possible(
     kernel = context.kernel.astype(np.float64)
     np.fill_diagonal(kernel, 0)
     pairs = max(len(context) * (len(context) - 1) / 2, 1)
-    sums: dict[str, _Bounds] = {
-        "rows": _RowSums(context, kernel, certificate.reference),
-        "blocks": _BlockSums(kernel, certificate.order),
-        "single": _AllPairs(kernel),
-        "exact": _AllPairs(kernel),
+    u = certificate.minorant
+    rest = kernel - np.outer(u, u)
+    np.fill_diagonal(rest, 0)
+    if (u < 0).any() or rest.min() < -_TOLERANCE:
+        raise ValueError("the minorant is not below the kernel")
+    rows = plain_bounds.RowSums(context, rest, certificate.reference)
+    sums: dict[str, plain_bounds.Bounds] = {
+        "rows": plain_bounds.Sum(plain_bounds.Moments(u), rows),
+        "rank_one": plain_bounds.Sum(plain_bounds.Levels(u), rows),
+        "blocks": plain_bounds.Sum(
+            plain_bounds.Levels(u),
+            rows,
+            plain_bounds.BlockSums(rest, certificate.order),
+        ),
+        "single": plain_bounds.AllPairs(kernel),
+        "exact": plain_bounds.AllPairs(kernel),
     }
     for l, stage in enumerate(certificate.stages):
         if STAGES[stage] == "excluded":
@@ -134,76 +148,3 @@ def _without_global(
     local = (np.abs(1 - rho) * similarity).mean(1)
     own = [context.mean[0, l], context.std[l]]
     return float(weights[3:] @ np.concatenate([local, agreed, own]))
-
-
-class _Bounds(Protocol):
-    """Bounds of f(a) = sum_{i<j} K_ij |a_i - a_j|."""
-
-    def above(self, a: np.ndarray) -> float: ...
-
-    def below(self, a: np.ndarray) -> float: ...
-
-
-class _AllPairs:
-    """f(a) itself."""
-
-    def __init__(self, kernel: np.ndarray) -> None:
-        self.kernel = kernel
-
-    def above(self, a: np.ndarray) -> float:
-        return float((np.abs(a[:, None] - a[None, :]) * self.kernel).sum() / 2)
-
-    def below(self, a: np.ndarray) -> float:
-        return self.above(a)
-
-
-class _RowSums:
-    """sum_i |a_i - c| r_i from above, a subgradient from below."""
-
-    def __init__(self, context: Context, kernel: np.ndarray, reference: int) -> None:
-        self.rows = kernel.sum(1)
-        boxes = context.boxes
-        at = relations.pairwise(boxes, boxes[reference : reference + 1])[:, :, 0]
-        self.gradients = [
-            (kernel * np.sign(b[:, None] - b[None, :])).sum(1) for b in at
-        ]
-
-    def above(self, a: np.ndarray) -> float:
-        mean = (a @ self.rows) / max(self.rows.sum(), 1e-300)
-        return float(min(np.abs(a - c) @ self.rows for c in (0, 1, mean)))
-
-    def below(self, a: np.ndarray) -> float:
-        return float(max(0, *(a @ g for g in self.gradients)))
-
-
-class _BlockSums:
-    """The same, with one c for each pair of blocks."""
-
-    def __init__(self, kernel: np.ndarray, order: np.ndarray) -> None:
-        self.order = order
-        real = np.arange(len(order)) < len(kernel)  # the rest fills up the last block
-        permuted = kernel[np.ix_(order, order)] * real[:, None] * real[None, :]
-        blocks = len(order) // bounds_compiled.BLOCK
-        self.sums = permuted.reshape(len(order), blocks, -1).sum(2)
-        self.sums = self.sums.reshape(blocks, -1, blocks)  # [A, i in A, B]
-        self.mass = self.sums.sum(1)
-
-    def _moments(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values = a[self.order].reshape(len(self.mass), -1)
-        return values, np.einsum("ai,aib->ab", values, self.sums)
-
-    def above(self, a: np.ndarray) -> float:
-        values, moments = self._moments(a)
-        both = np.maximum(self.mass + self.mass.T, 1e-300)
-        centre = (moments + moments.T) / both
-        spread = np.abs(values[:, :, None] - centre[:, None, :])
-        loose = np.einsum("aib,aib->ab", spread, self.sums)
-        low, high = values.min(1), values.max(1)
-        apart = (low[:, None] >= high[None, :]) | (low[None, :] >= high[:, None])
-        np.fill_diagonal(apart, False)
-        shares = np.where(apart, np.abs(moments - moments.T), loose + loose.T)
-        return float(np.triu(shares, 1).sum() + loose.trace())
-
-    def below(self, a: np.ndarray) -> float:
-        _, moments = self._moments(a)
-        return float(np.triu(np.abs(moments - moments.T), 1).sum())

@@ -68,9 +68,14 @@ def _local_and_largest(rho, similarity, mean, phi):
         local_a += abs(1.0 - a[i]) * k
         local_b += abs(1.0 - b[i]) * k
         local_c += abs(1.0 - c[i]) * k
-        most_a = max(most_a, abs(a[i] - mean_a[i]))
-        most_b = max(most_b, abs(b[i] - mean_b[i]))
-        most_c = max(most_c, abs(c[i] - mean_c[i]))
+        gap_a, gap_b, gap_c = (
+            abs(a[i] - mean_a[i]),
+            abs(b[i] - mean_b[i]),
+            abs(c[i] - mean_c[i]),
+        )
+        most_a = gap_a if gap_a > most_a else most_a  # max() is not vectorised
+        most_b = gap_b if gap_b > most_b else most_b
+        most_c = gap_c if gap_c > most_c else most_c
     phi[3], phi[4], phi[5] = local_a / n, local_b / n, local_c / n
     phi[6], phi[7], phi[8] = most_a, most_b, most_c
 

@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Float
 
 from belvedere.core.context import (
+    early_rejection_compiled,
     hyperfeatures,
     hyperfeatures_compiled,
     search_compiled,
@@ -56,7 +57,7 @@ def search(
     """The best window, and with `wanted` 2 the second best, by best-first search."""
     extra = _checked(context, weights, extra)
     reference = int(context.mean[0].argmax())
-    windows, scores, bound, stage, order, phi = search_compiled.search(
+    windows, scores, bound, stage, order, u, phi = search_compiled.search(
         hyperfeatures.geometry(context),
         context.kernel,
         context.mean,
@@ -67,7 +68,7 @@ def search(
         reference,
         wanted,
     )
-    certificate = Certificate.made(bound, stage, order, reference, windows, scores)
+    certificate = Certificate.made(bound, stage, order, u, reference, windows, scores)
     second = (int(windows[1]), float(scores[1])) if wanted > 1 else (-1, -np.inf)
     return Found(
         int(windows[0]), float(scores[0]), phi[windows[0]], *second, certificate
@@ -99,7 +100,7 @@ def early_reject(
 ) -> tuple[int, float, int]:
     """The paper's queue: best window, its score, how many windows were scored."""
     extra = _checked(context, weights, extra)
-    window, score, evaluated = search_compiled.early_reject(
+    window, score, evaluated = early_rejection_compiled.early_reject(
         hyperfeatures.geometry(context),
         context.kernel,
         context.mean,

@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float, Float32
 
 from belvedere.core import types
+from belvedere.core.prediction import kernel_compiled
 
-_ROWS = 64  # rows at a time: they stay in the cache between the passes
 _VANISHED = -200.0  # exp of it is 0 in float32, and it survives the cast
 _FARTHEST = 1e150  # lengthscales; its square is still finite
 
@@ -31,14 +31,8 @@ def similarity(
     products = scaled @ scaled.T  # symmetric to the bit: BLAS fills one triangle
     halves = np.diagonal(products) / 2
     result = np.empty(products.shape, np.float32)
-    for start in range(0, len(x), _ROWS):
-        rows = slice(start, start + _ROWS)
-        # h_i + h_j is taken first: it commutes, so the symmetry survives the rounding
-        sums = np.add.outer(halves[rows], halves)
-        exponents = np.subtract(products[rows], sums, out=sums)
-        result[rows] = np.clip(exponents, _VANISHED, 0, out=exponents)
-        np.exp(result[rows], out=result[rows])
-    return result
+    kernel_compiled.exponents(products, halves, _VANISHED, result)
+    return np.exp(result, out=result)
 
 
 def cross(
