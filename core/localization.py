@@ -32,7 +32,7 @@ from belvedere.core.embedding.affine import AffineMap
 from belvedere.core.prediction import conditioning, fitting
 from belvedere.core.prediction.relation_gp import RelationGP
 from belvedere.core.sight import Eyes, Samples, View
-from belvedere.core.types import Competition, Context
+from belvedere.core.types import Competition, Context, R
 from belvedere.core.windows import boxes
 
 
@@ -97,7 +97,10 @@ def compete(
     """
     fold = appearance.folds[image_id]
     maps, gp = appearance.fold_maps[fold], appearance.fold_gps[fold]
-    phi = hyperfeatures.of_all(_context(view, maps, gp, eyes), settings.consistency)
+    columns = settings.learning.columns
+    with_global = columns is None or min(columns) < R
+    context = _context(view, maps, gp, eyes)
+    phi = hyperfeatures.of_all(context, settings.consistency, with_global)
     windows = view.windows.boxes
     ious = boxes.ious(windows, truth / view.scale).max(axis=1)
     best = int(ious.argmax())

@@ -79,7 +79,7 @@ def train(
         settings,
     )
     tables = {
-        i: localization.compete(views[i], truths[i], i, location, eyes, settings)
+        i: localization.compete(views[i], truths[i], i, location, eyes, alone)
         for i in views
     }
     return Trained(

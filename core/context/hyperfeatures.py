@@ -53,15 +53,21 @@ def of_window(
 
 
 def of_all(
-    context: Context, consistency: Consistency = Consistency.MAX
+    context: Context,
+    consistency: Consistency = Consistency.MAX,
+    with_global: bool = True,
 ) -> Float[np.ndarray, "N P"]:
-    """Hyper-features of every window: the tables that learning alpha needs."""
+    """Hyper-features of every window: the tables that learning alpha needs.
+
+    Without phi_G, which costs far more than the others, its columns are 0.
+    """
     return hyperfeatures_compiled.all_terms(
         geometry(context),
         context.kernel,
         context.mean,
         context.std,
         consistency is Consistency.MEAN,
+        with_global,
     )
 
 

@@ -108,13 +108,16 @@ def window_terms(geometry, kernel, mean, std, l, by_mean, rho, phi):
 
 
 @numba.njit(cache=True, nogil=True)
-def all_terms(geometry, kernel, mean, std, by_mean):
-    """Hyper-features [N, 11] of every window, one at a time."""
+def all_terms(geometry, kernel, mean, std, by_mean, with_global):
+    """Hyper-features [N, 11] of every window, one at a time; phi_G 0 if not wanted."""
     n = kernel.shape[0]
     rho = np.empty((3, n))
-    phi = np.empty((n, 11))
+    phi = np.zeros((n, 11))
     for l in range(n):
-        window_terms(geometry, kernel, mean, std, l, by_mean, rho, phi[l])
+        relations_to(geometry, l, rho)
+        if with_global:
+            global_terms(rho, kernel, phi[l])
+        cheap_terms(rho, kernel, mean, std, l, by_mean, phi[l])
     return phi
 
 
