@@ -4,28 +4,52 @@ PHOTOS ?= ../shared/photos
 OUT ?= out
 BIN := .venv/bin
 READY := .venv/.ready
-ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+# numba does not notice edits in a module that another compiled one calls.
+COMPILED := $(shell cat core/*/*compiled.py benchmarks/*compiled.py | sha256sum | cut -c1-16)
+ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
+  NUMBA_CACHE_DIR=$(CURDIR)/.venv/numba/$(COMPILED)
 
-.PHONY: demo test test-exact lint lock bench bench-inference clean
+.PHONY: demo test test-exact test-faults lint lock clean \
+  bench bench-inference bench-features bench-windows bench-photos bench-pipeline
 
 demo: $(READY)
-	$(ONE_THREAD) $(BIN)/belvedere demo --output $(OUT)/demo
+	$(ENV) $(BIN)/belvedere demo --output $(OUT)/demo
 
 test: $(READY)
-	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2
+	$(ENV) $(BIN)/python -m pytest -q -n 2
 
 test-exact: $(READY)
-	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 -m slow tests/core/context
+	$(ENV) $(BIN)/python -m pytest -q -n 2 -m slow tests/core/context
+
+test-faults: $(READY)
+	$(ENV) $(BIN)/python -m pytest -q -n 2 -m slow tests/pipelines
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	MYPYPATH=.venv/typing $(BIN)/mypy -p belvedere.core -p belvedere.transforms -p belvedere.pipelines
 
-bench: bench-inference
+bench: bench-inference bench-features
 
 bench-inference: $(READY)
-	$(ONE_THREAD) $(BIN)/python benchmarks/inference.py --output $(OUT)/bench-inference.json
+	$(ENV) $(BIN)/python benchmarks/inference.py --output $(OUT)/bench-inference.json
+
+bench-features: $(READY)
+	$(ENV) $(BIN)/python benchmarks/features.py --output $(OUT)/bench-features.json
+
+bench-windows: $(READY) photos
+	$(ENV) $(BIN)/python benchmarks/windows.py --photos $(PHOTOS) --output $(OUT)/bench-windows.json
+
+bench-photos: $(READY) photos
+	$(ENV) $(BIN)/python benchmarks/photos.py --photos $(PHOTOS) --output $(OUT)/bench-photos.json
+
+bench-pipeline: $(READY)
+	$(ENV) $(BIN)/python benchmarks/pipeline.py --output $(OUT)/bench-pipeline.json
+
+.PHONY: photos
+photos:
+	@test -f $(PHOTOS)/annotations.csv || \
+	  { echo "no photographs at $(PHOTOS): say PHOTOS=DIR, a folder with annotations.csv"; exit 2; }
 
 lock: $(READY)
 	$(BIN)/uv pip compile -q --generate-hashes --no-header --no-emit-index-url \
@@ -38,9 +62,8 @@ $(READY): requirements.lock pyproject.toml
 	VIRTUAL_ENV=.venv $(BIN)/uv pip install -q --require-hashes -r requirements.lock
 	VIRTUAL_ENV=.venv $(BIN)/uv pip install -q --no-deps -e .
 	mkdir -p .venv/typing/belvedere
-	ln -sfn ../../../core .venv/typing/belvedere/core
-	ln -sfn ../../../transforms .venv/typing/belvedere/transforms
-	ln -sfn ../../../pipelines .venv/typing/belvedere/pipelines
+	for room in core transforms pipelines; do \
+	  ln -sfn ../../../$$room .venv/typing/belvedere/$$room; done
 	touch $(READY)
 
 clean:
