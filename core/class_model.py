@@ -72,6 +72,7 @@ class ClassModel:
       alpha: weight of each hyper-feature, once centred and scaled.
       scaling: mean and deviation of each hyper-feature over the training windows.
       calibration: from score to expected IoU, out of fold.
+      shortfall: how far below its expected IoU a box falls in one case of ten at most.
       consistency: how phi_C sums up.
     """
 
@@ -80,4 +81,5 @@ class ClassModel:
     alpha: Float[np.ndarray, "P"]
     scaling: Scaling
     calibration: Calibration
+    shortfall: float
     consistency: Consistency = Consistency.MAX

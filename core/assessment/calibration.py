@@ -7,6 +7,7 @@ Paper: not there; its scores are pooled as they are.
 """
 
 import dataclasses
+import math
 from typing import TypedDict
 
 import numpy as np
@@ -54,6 +55,22 @@ def fit(
 
     regression = IsotonicRegression(y_min=0, y_max=1).fit(scores, ious)
     return Calibration(regression.X_thresholds_, regression.y_thresholds_)
+
+
+def shortfall(
+    promise: Calibration,
+    scores: Float[np.ndarray, " n"],
+    ious: Float[np.ndarray, " n"],
+    confidence: float = 0.9,
+) -> float:
+    """What to take off the expected IoU so that a share `confidence` of boxes keeps it.
+
+    The smallest number that at most n - ceil((n + 1) · confidence) of the images
+    exceed; 1, which promises nothing, where there are too few images to say.
+    """
+    missing = np.sort(promise.expected(scores) - ious)
+    rank = math.ceil((len(missing) + 1) * confidence)
+    return float(max(missing[rank - 1], 0.0)) if rank <= len(missing) else 1.0
 
 
 class Bin(TypedDict):

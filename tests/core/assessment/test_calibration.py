@@ -85,3 +85,19 @@ def test_reliability_counts_each_image_once():
     }
     means = [b["observed"] * b["images"] for b in bins]
     assert sum(means) == pytest.approx(observed.sum())
+
+
+@pytest.mark.parametrize("n", [3, 20, 200])
+def test_the_shortfall_is_kept_by_nine_boxes_of_ten(n):
+    rng = np.random.default_rng(n)
+    scores, ious = rng.uniform(size=n), rng.uniform(size=n)
+    promise = calibration.fit(scores, ious)
+    taken = calibration.shortfall(promise, scores, ious)
+    kept = ious >= promise.expected(scores) - taken - 1e-12
+    assert kept.mean() >= 0.9
+    if n < 9:
+        assert taken == 1
+    else:
+        assert taken < 1
+        closer = ious >= promise.expected(scores) - taken * 0.9
+        assert closer.mean() < kept.mean()
