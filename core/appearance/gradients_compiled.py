@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Gradients of a plane, row by row, as strength and direction.
 
 Directions are counted in octants, from 0 (to the right) by way of 2 (down) to 8 (a full

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """HOG of windows, read from an integral image of gradient energy."""
 
 import numba

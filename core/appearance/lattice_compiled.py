@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Sums of gradients around the nodes of a lattice, from which descriptors are read.
 
 Node (i, j) lies on the pixel corner (top + i·spacing, left + j·spacing) and takes from

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Descriptors of patches of 4x4 spatial bins, put together from a lattice."""
 
 import numba

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Sums of a few rows of a matrix, weighted: a sparse vector times a matrix."""
 
 import numba

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Bounds of f from blocks of windows that resemble each other.
 
 `bounds_compiled` says what they are. The passes over blocks are written so that their

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Bounds on phi_G that cost far less than phi_G, for the exact search.
 
 With a_i = rho^r(w_i, w_l), the relation r of all windows to one of them,

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """The paper's own fast inference: a queue ordered by one constant bound."""
 
 import numba

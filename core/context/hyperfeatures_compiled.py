@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """The loops behind the hyper-features: one float64 routine defines each number.
 
 Sums may be re-associated for SIMD, but every caller runs the same machine code, so a

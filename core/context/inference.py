@@ -58,15 +58,7 @@ def search(
     extra = _checked(context, weights, extra)
     reference = int(context.mean[0].argmax())
     windows, scores, bound, stage, order, u, phi = search_compiled.search(
-        hyperfeatures.geometry(context),
-        context.kernel,
-        context.mean,
-        context.std,
-        consistency is Consistency.MEAN,
-        weights,
-        extra,
-        reference,
-        wanted,
+        *_compiled(context, consistency), weights, extra, reference, wanted
     )
     certificate = Certificate.made(bound, stage, order, u, reference, windows, scores)
     second = (int(windows[1]), float(scores[1])) if wanted > 1 else (-1, -np.inf)
@@ -101,15 +93,16 @@ def early_reject(
     """The paper's queue: best window, its score, how many windows were scored."""
     extra = _checked(context, weights, extra)
     window, score, evaluated = early_rejection_compiled.early_reject(
-        hyperfeatures.geometry(context),
-        context.kernel,
-        context.mean,
-        context.std,
-        consistency is Consistency.MEAN,
-        weights,
-        extra,
+        *_compiled(context, consistency), weights, extra
     )
     return int(window), float(score), int(evaluated)
+
+
+def _compiled(context: Context, consistency: Consistency) -> tuple:
+    """A context as the compiled routines take it."""
+    by_mean = consistency is Consistency.MEAN
+    geometry = hyperfeatures.geometry(context)
+    return geometry, context.kernel, context.mean, context.std, by_mean
 
 
 def _checked(

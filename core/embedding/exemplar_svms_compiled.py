@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Sequential minimal optimisation of many exemplar SVMs on one Gram matrix.
 
 With v_k = y_k alpha_k the dual of a linear SVM with an unregularised bias is

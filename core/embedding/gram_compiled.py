@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Products of sparse matrices with sparse matrices, all rows with all rows.
 
 Rows are histograms with a few per cent of their entries set. Going through the columns

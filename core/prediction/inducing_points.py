@@ -25,7 +25,7 @@ def choose(
       count: wanted number of points.
       rng: seeds k-means.
     """
-    import threadpoolctl  # type: ignore[import-untyped]
+    import threadpoolctl
     from sklearn.cluster import KMeans
 
     distinct = np.unique(x, axis=0)

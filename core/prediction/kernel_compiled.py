@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """The exponents of the kernel matrix in one pass over it."""
 
 import numba

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """The pixel loops of the colour conversions; see colours.py.
 
 Planes are flat: one row of numbers for each of R, G and B. Every value but LAB is

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """The loops of Randomized Prim: random numbers, one draw, all draws.
 
 Random numbers come from splitmix64 (Steele, Lea and Flood 2014), one 64-bit state for

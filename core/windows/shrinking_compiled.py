@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """Shrinking a picture by exact averages over areas."""
 
 import numba

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """The loops that measure superpixels and their borders; see superpixel_graph.py."""
 
 import math

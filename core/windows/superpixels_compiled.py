@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs
+# mypy: ignore-errors
 """The loops of graph-based segmentation; see superpixels.py.
 
 An edge is one int32: four times the number of its first pixel, plus its direction.
