@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--output", type=pathlib.Path, required=True)
     parser.add_argument("--classes", type=int, default=3)
     parser.add_argument("--train", type=int, default=24, help="pictures per class")
-    parser.add_argument("--test", type=int, default=6, help="pictures per class")
+    parser.add_argument("--test", type=int, default=4, help="pictures per class")
     options = parser.parse_args()
     cv2.setNumThreads(1)
     eyes, models = _learn(options.classes, options.train)
