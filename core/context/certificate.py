@@ -33,7 +33,8 @@ class Certificate:
       stages: what each window has reached, an index into STAGES.
       order: the windows block by block, as the block bounds used them.
       minorant: u with u_i u_j <= K_ij, which the bounds took out of K.
-      reference: the window whose subgradient bounds negative weights.
+      reference: relations at which the subgradients for negative weights were taken;
+        any would do.
     """
 
     windows: Int[np.ndarray, "W"]
@@ -44,7 +45,7 @@ class Certificate:
     stages: Int8[np.ndarray, "N"]
     order: Int[np.ndarray, "K"]
     minorant: Float[np.ndarray, "N"]
-    reference: int
+    reference: Float[np.ndarray, "3 N"]
 
     @classmethod
     def made(
@@ -53,7 +54,7 @@ class Certificate:
         stages: Int8[np.ndarray, "N"],
         order: Int[np.ndarray, "K"],
         minorant: Float[np.ndarray, "N"],
-        reference: int,
+        reference: Float[np.ndarray, "3 N"],
         windows: Int[np.ndarray, "W"],
         scores: Float[np.ndarray, "W"],
     ) -> "Certificate":
@@ -108,7 +109,7 @@ def _possible(
     np.fill_diagonal(rest, 0)
     if (u < 0).any() or rest.min() < -_TOLERANCE:
         raise ValueError("the minorant is not below the kernel")
-    rows = plain_bounds.RowSums(context, rest, certificate.reference)
+    rows = plain_bounds.RowSums(rest, certificate.reference)
     sums: dict[str, plain_bounds.Bounds] = {
         "rows": plain_bounds.Sum(plain_bounds.Moments(u), rows),
         "rank_one": plain_bounds.Sum(plain_bounds.Levels(u), rows),

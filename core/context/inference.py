@@ -29,7 +29,7 @@ from belvedere.core.context import (
 )
 from belvedere.core.context.certificate import Certificate
 from belvedere.core.context.hyperfeatures import Consistency
-from belvedere.core.types import Context, P, require_shape
+from belvedere.core.types import Context, P, R, require_shape
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -60,7 +60,9 @@ def search(
     windows, scores, bound, stage, order, u, phi = search_compiled.search(
         *_compiled(context, consistency), weights, extra, reference, wanted
     )
-    certificate = Certificate.made(bound, stage, order, u, reference, windows, scores)
+    certificate = Certificate.made(
+        bound, stage, order, u, _relations_to(context, reference), windows, scores
+    )
     second = (int(windows[1]), float(scores[1])) if wanted > 1 else (-1, -np.inf)
     return Found(
         int(windows[0]), float(scores[0]), phi[windows[0]], *second, certificate
@@ -96,6 +98,14 @@ def early_reject(
         *_compiled(context, consistency), weights, extra
     )
     return int(window), float(score), int(evaluated)
+
+
+def _relations_to(context: Context, window: int) -> np.ndarray:
+    """The relations to a window, to the bit as the search has them."""
+    rho = np.empty((R, len(context)))
+    geometry = hyperfeatures.geometry(context)
+    hyperfeatures_compiled.relations_to(geometry, window, rho)
+    return rho
 
 
 def _compiled(context: Context, consistency: Consistency) -> tuple:

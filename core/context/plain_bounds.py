@@ -9,8 +9,6 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from belvedere.core.context import bounds_compiled
-from belvedere.core.types import Context
-from belvedere.core.windows import relations
 
 
 @runtime_checkable
@@ -84,12 +82,10 @@ class Sum:
 class RowSums:
     """sum_i |a_i - c| r_i from above, a subgradient from below."""
 
-    def __init__(self, context: Context, kernel: np.ndarray, reference: int) -> None:
+    def __init__(self, kernel: np.ndarray, reference: np.ndarray) -> None:
         self.rows = kernel.sum(1)
-        boxes = context.boxes
-        at = relations.pairwise(boxes, boxes[reference : reference + 1])[:, :, 0]
         self.gradients = [
-            (kernel * np.sign(b[:, None] - b[None, :])).sum(1) for b in at
+            (kernel * np.sign(b[:, None] - b[None, :])).sum(1) for b in reference
         ]
 
     def above(self, a: np.ndarray) -> float:
@@ -101,7 +97,11 @@ class RowSums:
 
 
 class BlockSums:
-    """The same, with one c for each pair of blocks."""
+    """The same, with one c for each pair of blocks.
+
+    Of values rounded to float32, as the search saw them: which are equal decides which
+    blocks interleave. Rounding moves f by 2^-25 times the sum of K at most.
+    """
 
     def __init__(self, kernel: np.ndarray, order: np.ndarray) -> None:
         self.order = order
@@ -111,9 +111,11 @@ class BlockSums:
         self.sums = permuted.reshape(len(order), blocks, -1).sum(2)
         self.sums = self.sums.reshape(blocks, -1, blocks)  # [A, i in A, B]
         self.mass = self.sums.sum(1)
+        self.shift = 2.0**-25 * kernel.sum()
 
     def _moments(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values = a[self.order].reshape(len(self.mass), -1)
+        rounded = a.astype(np.float32).astype(np.float64)
+        values = rounded[self.order].reshape(len(self.mass), -1)
         return values, np.einsum("ai,aib->ab", values, self.sums)
 
     def above(self, a: np.ndarray) -> float:
@@ -126,8 +128,8 @@ class BlockSums:
         apart = (low[:, None] >= high[None, :]) | (low[None, :] >= high[:, None])
         np.fill_diagonal(apart, False)
         shares = np.where(apart, np.abs(moments - moments.T), loose + loose.T)
-        return float(np.triu(shares, 1).sum() + loose.trace())
+        return float(np.triu(shares, 1).sum() + loose.trace() + self.shift)
 
     def below(self, a: np.ndarray) -> float:
         _, moments = self._moments(a)
-        return float(np.triu(np.abs(moments - moments.T), 1).sum())
+        return float(np.triu(np.abs(moments - moments.T), 1).sum() - self.shift)

@@ -58,9 +58,14 @@ def test_search_equals_brute_force():
 
 
 @pytest.mark.slow
-def test_search_equals_brute_force_in_ten_thousand_cases():
-    for case in _random_cases(10_000, (1, 200), seed=2):
+@pytest.mark.parametrize("tenth", range(10))
+def test_search_equals_brute_force_in_ten_thousand_cases(tenth):
+    for case in _random_cases(1000, (1, 200), seed=100 + tenth):
         _assert_exact(*case)
+
+
+def test_the_checker_follows_the_search_where_relations_are_equal_but_for_rounding():
+    _assert_exact(*_case(2_008_271, 159, "rank_one", "global_only", augmented=True))
 
 
 def test_search_equals_brute_force_with_many_windows():
@@ -69,8 +74,9 @@ def test_search_equals_brute_force_with_many_windows():
 
 
 @pytest.mark.slow
-def test_search_equals_brute_force_in_two_hundred_large_cases():
-    for case in _random_cases(200, (1000, 1000), seed=4):
+@pytest.mark.parametrize("part", range(4))
+def test_search_equals_brute_force_in_two_hundred_large_cases(part):
+    for case in _random_cases(50, (1000, 1000), seed=400 + part):
         _assert_exact(*case)
 
 
