@@ -1,66 +1,82 @@
 """`belvedere annotate`: a box on every image, with the model of its class."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import apache_beam as beam
 
 from belvedere.core import configuration
 from belvedere.core.configuration import Configuration
 from belvedere.pipelines import launching
-from belvedere.transforms import box_sources, model_store, sources
-from belvedere.transforms.annotate import KIND, AnnotateSlices, Job, Wanted
+from belvedere.pipelines.failures import Mistake, opening
+from belvedere.pipelines.progress import Stage, Watch
+from belvedere.transforms import box_sources, model_store, selection, sources, stores
+from belvedere.transforms.annotate import IMAGES, KIND, AnnotateSlices, Wanted
 from belvedere.transforms.commit import CommitEntries
 from belvedere.transforms.inputs import Slice
+from belvedere.transforms.localizing import Job
 from belvedere.transforms.manifests import Run
-from belvedere.transforms.training_images import ListSlices, WithoutBoxed
+from belvedere.transforms.model_store import ModelIndex
+from belvedere.transforms.sources import Source
+from belvedere.transforms.training_images import LISTED, ListSlices, WithoutBoxed
+
+STAGES = (Stage("Annotating", IMAGES, LISTED),)
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What the command was told."""
+    """What the command was told.
 
-    images: tuple[str, ...]
+    Attributes:
+      boxes: images with these boxes are left alone.
+      classes: only these, if any are given.
+      limit: of the images of each class, drawn by lot.
+      models_number: the manifest of the models in force, by default the last.
+      tasks: only these (uri, label), which were tried `attempt` times before.
+    """
+
+    images: tuple[str | Source, ...]
     models: str
     output: str
     configuration: Configuration
     images_format: str | None = None
-    boxes: str | None = None  # images with these boxes are left alone
+    boxes: str | None = None
     boxes_format: str | None = None
+    classes: frozenset[str] = frozenset()
+    limit: int | None = None
+    models_number: int | None = None
+    tasks: frozenset[tuple[str, str]] | None = None
+    attempt: int = 0
     workers: int = 1
     beam_options: Sequence[str] = ()
+    watch: Watch = dataclasses.field(default_factory=Watch)
 
 
 def main(options: Options) -> launching.Counts:
     """Annotates what is new; repeating it is all that a scheduler needs to do."""
-    found = tuple(sources.detect(uri, options.images_format) for uri in options.images)
-    boxes = (
-        box_sources.detect(options.boxes, options.boxes_format)
-        if options.boxes
-        else None
-    )
-    index = model_store.index(options.models)
-    if not index.ids:
-        raise ValueError(
-            f"{options.models} holds no models: run `belvedere train` first"
+    with opening():
+        found = tuple(
+            sources.detect(one, options.images_format) if isinstance(one, str) else one
+            for one in options.images
         )
-    config_id = configuration.digest(options.configuration)
-    run = Run(
-        launching.run_id(),
-        KIND,
-        launching.code_version(),
-        config_id,
-        configuration.flat(options.configuration),
-        tuple(sorted(set(index.ids.values()))),
-    )
+        boxes = (
+            box_sources.detect(options.boxes, options.boxes_format)
+            if options.boxes
+            else None
+        )
+    launching.check_output(options.output, KIND)
+    index = indexed(options.models, options.models_number)
+    run = _run(options, found, index)
     job = Job(
         options.output,
         options.models,
         index.number,
-        config_id,
+        run.config_id,
         options.configuration.accept,
         run.run_id,
         run.code_version,
+        options.attempt,
     )
 
     def build(pipeline: beam.Pipeline) -> None:
@@ -70,11 +86,56 @@ def main(options: Options) -> launching.Counts:
             if boxes
             else slices | "All" >> beam.Map(_all)
         )
+        if options.classes:
+            wanted |= "Classes" >> selection.OfClasses(options.classes)
+        if options.limit is not None:
+            wanted |= "Limit" >> selection.SomeOfEach(options.limit)
+        if options.tasks is not None:
+            wanted |= "Tasks" >> beam.FlatMap(_among, options.tasks)
         entries = wanted | "Annotate" >> AnnotateSlices(job)
         entries | "Commit" >> CommitEntries(options.output, run)
 
-    return launching.launch(build, options.beam_options, options.workers)
+    return launching.launch(
+        build, options.beam_options, options.workers, STAGES, options.watch
+    )
+
+
+def indexed(models: str, number: int | None = None) -> ModelIndex:
+    """The models of a store, of which there must be some."""
+    index = model_store.index(models, number)
+    if not index.ids:
+        raise Mistake(f"{models} holds no models: run `belvedere train` first")
+    return index
+
+
+def _run(options: Options, found: tuple[Source, ...], index: ModelIndex) -> Run:
+    """The run, and all that `retry` needs to know to go through its tasks again."""
+    details: dict[str, Any] = {
+        "images": [list(source) for source in found],
+        "models": stores.store_for(options.models).uri,
+        "models_number": index.number,
+    }
+    return Run(
+        launching.run_id(),
+        KIND,
+        launching.code_version(),
+        configuration.digest(options.configuration),
+        configuration.flat(options.configuration),
+        tuple(sorted(set(index.ids.values()))),
+        details,
+    )
 
 
 def _all(piece: Slice) -> Wanted:
     return Wanted(piece)
+
+
+def _among(wanted: Wanted, tasks: frozenset[tuple[str, str]]) -> Iterator[Wanted]:
+    """What of a slice is among tasks as the tables spell them."""
+    found = {
+        task
+        for task in selection.tasks_of(wanted)
+        if tuple(text.encode("utf-8", "backslashreplace").decode() for text in task)
+        in tasks
+    }
+    return selection.narrowed(wanted, found)

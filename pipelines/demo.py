@@ -1,115 +1,201 @@
 """`belvedere demo`: from drawing a toy world to a contact sheet and a summary.
 
-Two thirds of the pictures of each class are learned from, the others are judged. Four
-ways to place the box are compared on the same pictures: one constant box, location and
-scale alone, appearance alone (AE-GP, the paper's predecessor), and the full method.
+Two thirds of the pictures of each class have boxes and are learned from; the others are
+annotated and judged. The boxes in the output are compared with those of simpler ways on
+the same pictures: one constant box, location and scale alone, appearance alone (AE-GP,
+the paper's predecessor). A repeat finds everything done.
 """
 
+import csv
+import dataclasses
 import json
 import pathlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-import cv2
 import numpy as np
 from PIL import Image as PillowImage
-from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
-from belvedere.core import sight
-from belvedere.core.appearance import registry, vocabulary
-from belvedere.core.assessment import comparison, contact_sheet, summary
-from belvedere.core.assessment.comparison import Pictures, Placed
+from belvedere.core import configuration
+from belvedere.core.assessment import contact_sheet, summary
+from belvedere.core.assessment.comparison import Placed
 from belvedere.core.assessment.evaluation import Outcome
-from belvedere.core.class_model import Settings
-from belvedere.core.prediction.fitting import GPSettings
+from belvedere.core.configuration import Configuration
 from belvedere.core.synthetic import scenes
+from belvedere.core.types import Image
+from belvedere.core.windows import boxes
+from belvedere.pipelines import (
+    annotate,
+    baselines,
+    commands,
+    launching,
+    options,
+    toy_data,
+    train,
+    voice,
+)
+from belvedere.pipelines.failures import Mistake
+from belvedere.pipelines.voice import Voice
+from belvedere.transforms import commits, committed, documents, stores
 
 COLOURS = {"true box": (255, 255, 255), "ae_gp": (60, 180, 75), "full": (230, 25, 75)}
-_METHODS = ("constant_box", "location", "ae_gp", "full", "ceiling")
-_SETTINGS = Settings(exemplars=400, gp=GPSettings(inducing=200))
-_NEGATIVES = 12  # windows that a picture of another class gives
+_SETTINGS = ("method.exemplars=400", "method.gp.inducing=200", "least_images=6")
 
 
-def main(output: pathlib.Path, classes: int, images: int) -> None:
-    """Runs the demo and writes `sheet.png` and `metrics.json` into `output`."""
-    cv2.setNumThreads(1)
-    console = Console()
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What the command was told."""
+
+    output: pathlib.Path
+    classes: int = 3
+    images: int = 36
+    settings: tuple[str, ...] = ()
+    workers: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class _Places:
+    """Where things are; another world, other settings or code have other places."""
+
+    world: pathlib.Path
+    output: pathlib.Path
+    configuration: Configuration
+
+    @property
+    def models(self) -> pathlib.Path:
+        code = launching.code_version()
+        said = [self.world.name, configuration.digest(self.configuration), code]
+        return self.output / f"models-{documents.digest(said)[:12]}"
+
+    @property
+    def work(self) -> pathlib.Path:
+        return self.output / f"{self.models.name}-work"
+
+
+def main(told: Options, speaker: Voice) -> None:
+    """Runs the demo; everything is written into its output folder."""
     start = time.perf_counter()
-    world = {
-        f"{label}/{seed:03d}": scenes.draw(label, seed)
-        for label in scenes.CLASSES[:classes]
-        for seed in range(images)
-    }
-    train = [name for name in world if _number(name) < 2 * images // 3]
-    words = [
-        vocabulary.sample(world[name].image, name)
-        for name in _progress(console, "Describing pictures", train)
-    ]
-    console.print("Learning visual words")
-    eyes = sight.Eyes(registry.feature_types(vocabulary.learn(words)))
-    views = {
-        name: sight.look(world[name].image, eyes)
-        for name in _progress(console, "Looking for windows", list(world))
-    }
-    placed: list[Placed] = []
-    for label in _progress(console, "Learning classes", scenes.CLASSES[:classes]):
-        placed += _judge(label, world, views, train, eyes)
+    chosen = options.configured(settings=[*_SETTINGS, *told.settings])
+    world = told.output / f"toys-{told.classes}x{told.images}"
+    places = _Places(world, told.output, chosen)
+    labels = scenes.CLASSES[: told.classes]
+    _draw(world, labels, told.images, speaker)
+    _learn_and_annotate(places, told.workers, speaker)
+    truths = _truths(world)
+    placed = _full(places, truths)
+    if not placed:
+        raise Mistake("no picture was annotated: give the demo more --images")
+    speaker.say({}, "comparing with simpler methods")
+    placed += _others(places, placed)
     metrics = summary.compare(_outcomes(placed), np.random.default_rng(0))
-    _write(output, placed, world, metrics)
-    _show(console, metrics, len(world) - len(train))
-    console.print(
-        f"{time.perf_counter() - start:.0f} s. Look at {output / 'sheet.png'}"
+    _write(told.output, placed, world / "images", truths, metrics)
+    seconds = time.perf_counter() - start
+    speaker.say(
+        metrics,
+        _table(metrics, len([one for one in placed if one.method == "full"])),
+        f"{seconds:.0f} s in all. Look at {told.output / 'sheet.png'}",
     )
 
 
-def _number(name: str) -> int:
-    return int(name.split("/")[1])
+def _draw(
+    world: pathlib.Path, labels: Sequence[str], images: int, speaker: Voice
+) -> None:
+    if (world / toy_data.TRUTH).exists():  # written last
+        return
+    speaker.say({}, f"drawing {len(labels) * images} pictures into {world}")
+    toy_data.write(world, labels, 2 * images // 3, images - 2 * images // 3)
 
 
-def _progress(
-    console: Console, what: str, items: Sequence[str]
-) -> Iterable[str] | Iterator[str]:
-    """A bar on a terminal, one plain line elsewhere."""
-    if console.is_terminal:
-        return track(items, what, console=console)
-    console.print(f"{what}: {len(items)}")
-    return items
+def _learn_and_annotate(places: _Places, workers: int, speaker: Voice) -> None:
+    images, boxed = (str(places.world / "images"),), str(places.world / toy_data.BOXES)
+    models, work = str(places.models), str(places.work)
+    chosen, watch = places.configuration, speaker.watch
+    learning = train.Options(
+        images, boxed, models, work, chosen, workers=workers, watch=watch
+    )
+    if commands.train(learning, speaker, 0.0):
+        raise Mistake("the toy classes could not be learned: give them more --images")
+    annotating = annotate.Options(
+        images,
+        models,
+        str(places.output),
+        chosen,
+        boxes=boxed,
+        workers=workers,
+        watch=watch,
+    )
+    commands.annotate(annotating, speaker, 0.0)
 
 
-def _judge(
-    label: str,
-    world: Mapping[str, scenes.Scene],
-    views: Mapping[str, sight.View],
-    train: Sequence[str],
-    eyes: sight.Eyes,
-) -> list[Placed]:
-    """Learns a class from its training pictures and judges it on the others."""
+def _truths(world: pathlib.Path) -> dict[str, np.ndarray]:
+    """The true boxes of every picture, by its id."""
+    found: dict[str, list[list[float]]] = {}
+    with (world / toy_data.TRUTH).open(newline="") as file:
+        for name, _, *box in list(csv.reader(file))[1:]:
+            found.setdefault(name.removeprefix("images/"), []).append(
+                [float(side) for side in box]
+            )
+    return {name: np.array(rows) for name, rows in found.items()}
 
-    def pictures(names: Iterable[str]) -> Pictures:
-        names = list(names)
-        return Pictures(
-            {n: views[n] for n in names}, {n: world[n].boxes for n in names}
-        )
 
-    own = [name for name in world if world[name].label == label]
-    others = pictures(name for name in train if world[name].label != label)
-    negatives = comparison.negatives_of(others, _NEGATIVES, eyes, _SETTINGS.sampling)
-    learned_from = pictures(name for name in own if name in set(train))
-    judged_on = pictures(name for name in own if name not in set(train))
-    trained = comparison.train(learned_from, negatives, eyes, _SETTINGS)
-    return comparison.place(trained, judged_on, eyes)
+def _full(places: _Places, truths: Mapping[str, np.ndarray]) -> list[Placed]:
+    """The boxes of the output, as the models of this demo placed them."""
+    log = commits.Log(stores.store_for(str(places.output)))
+    index = annotate.indexed(str(places.models))
+    uri = f"{(places.world / 'images').absolute()}/"
+    placed = []
+    for table in committed.rows(log, models=index.ids.values()):
+        for row in table.to_pylist():
+            if row["status"] == "annotated" and row["image_uri"].startswith(uri):
+                x, y, width, height = row["bbox"]
+                box = np.array([x, y, x + width, y + height])
+                iou = float(boxes.ious(box[None], truths[row["image_id"]]).max())
+                score = row["expected_iou"]
+                placed.append(Placed("full", row["image_id"], box, score, iou))
+    return sorted(placed, key=lambda one: one.image_id)
+
+
+def _others(places: _Places, full: Sequence[Placed]) -> list[Placed]:
+    """The boxes of the simpler methods; kept beside the models they were made with."""
+    kept = places.output / f"{places.models.name}-baselines.json"
+    if not kept.exists():
+        found = _placed(places, full)
+        rows = [[p.method, p.image_id, p.box.tolist(), p.score, p.iou] for p in found]
+        kept.write_text(json.dumps(rows))
+    rows = json.loads(kept.read_text())
+    return [Placed(m, i, np.array(box), score, iou) for m, i, box, score, iou in rows]
+
+
+def _placed(places: _Places, full: Sequence[Placed]) -> list[Placed]:
+    truths = _truths(places.world)
+    where = baselines.Place(
+        places.world / "images",
+        str(places.models),
+        str(places.work),
+        places.configuration,
+    )
+    found: list[Placed] = []
+    for label in sorted({_label(one.image_id) for one in full}):
+        names = [one.image_id for one in full if _label(one.image_id) == label]
+        found += baselines.place(where, label, {name: truths[name] for name in names})
+    return found
+
+
+def _label(image_id: str) -> str:
+    return image_id.split("/")[0]
 
 
 def _outcomes(placed: Sequence[Placed]) -> dict[str, Outcome]:
     result = {}
-    for method in _METHODS:
-        own = [p for p in placed if p.method == method]
+    for method in (*baselines.METHODS, "full", "ceiling"):
+        own = sorted(
+            (p for p in placed if p.method == method), key=lambda p: p.image_id
+        )
         result[method] = Outcome(
             np.array([p.iou for p in own]),
             np.array([p.score for p in own]),
-            np.array([p.image_id.split("/")[0] for p in own]),
+            np.array([_label(p.image_id) for p in own]),
         )
     return result
 
@@ -117,22 +203,22 @@ def _outcomes(placed: Sequence[Placed]) -> dict[str, Outcome]:
 def _write(
     output: pathlib.Path,
     placed: Sequence[Placed],
-    world: Mapping[str, scenes.Scene],
+    images: pathlib.Path,
+    truths: Mapping[str, np.ndarray],
     metrics: Mapping,
 ) -> None:
-    output.mkdir(parents=True, exist_ok=True)
     (output / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n")
     by_name: dict[str, dict[str, Placed]] = {}
-    for p in placed:
-        by_name.setdefault(p.image_id, {})[p.method] = p
+    for one in placed:
+        by_name.setdefault(one.image_id, {})[one.method] = one
     tiles = [
         contact_sheet.Tile(
-            world[name].image,
+            Image(np.asarray(PillowImage.open(images / name).convert("RGB"))),
             {
-                "true box": world[name].boxes,
+                "true box": truths[name],
                 **{m: p.box[None] for m, p in methods.items() if m in COLOURS},
             },
-            f"{world[name].label}  IoU {methods['full'].iou:.2f}, "
+            f"{_label(name)}  IoU {methods['full'].iou:.2f}, "
             f"expected {methods['full'].score:.2f}",
         )
         for name, methods in by_name.items()
@@ -140,17 +226,18 @@ def _write(
     PillowImage.fromarray(contact_sheet.draw(tiles, COLOURS)).save(output / "sheet.png")
 
 
-def _show(console: Console, metrics: Mapping, images: int) -> None:
-    table = Table(title=f"{images} pictures that were not learned from")
-    for column in ("method", "mean IoU", "IoU >= .5", "full minus it [95% interval]"):
-        table.add_column(column, justify="left" if column == "method" else "right")
+def _table(metrics: Mapping, images: int) -> Table:
+    rows = []
     for method, figures in metrics["methods"].items():
         pair = metrics["paired"].get(f"full-{method}")
         low, mid, high = pair["mean_iou"] if pair else (0, 0, 0)
-        table.add_row(
-            method,
-            f"{figures['mean_iou']:.3f}",
-            f"{figures['corloc']:.2f}",
-            f"{mid:+.3f} [{low:+.3f}, {high:+.3f}]" if pair else "",
+        rows.append(
+            (
+                method,
+                f"{figures['mean_iou']:.3f}",
+                f"{figures['corloc']:.2f}",
+                f"{mid:+.3f} [{low:+.3f}, {high:+.3f}]" if pair else "",
+            )
         )
-    console.print(table)
+    columns = ("method", "mean IoU", "IoU >= .5", "full minus it [95% interval]")
+    return voice.table(f"{images} pictures that were not learned from", columns, rows)

@@ -1,33 +1,51 @@
 """Runs a Beam graph where the user wants it, and says how it went."""
 
+import contextlib
 import dataclasses
 import importlib.metadata
-import logging
 import os
+import tempfile
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import apache_beam as beam
 from apache_beam.metrics import MetricsFilter
 from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.runner import PipelineResult, PipelineState
 
-from belvedere.transforms import commit
+from belvedere.pipelines import local_workers, logs
+from belvedere.pipelines.failures import Mistake
+from belvedere.pipelines.progress import Stage, Watch
+from belvedere.transforms import commit, commits, manifests, stores, tally
+from belvedere.transforms.stores import OutputConflict
 
 _IN_PROCESS = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
 
 
 @dataclasses.dataclass(frozen=True)
 class Counts:
-    """How the tasks of a run ended, as the commit counted them."""
+    """How the tasks of a run ended, as the commit counted them, and what it took.
+
+    `stages` are summed over the workers; `counters` are those of other namespaces.
+    """
 
     annotated: int
     refused: int
     dead: int
     already_done: int
+    stages: Mapping[str, tally.Stage] = dataclasses.field(
+        default_factory=dict, compare=False
+    )
+    counters: Mapping[str, int] = dataclasses.field(default_factory=dict, compare=False)
 
     @property
     def tasks(self) -> int:
         return self.annotated + self.refused + self.dead + self.already_done
+
+    @property
+    def dead_share(self) -> float:
+        """Of the tasks that this run worked on."""
+        return self.dead / max(1, self.tasks - self.already_done)
 
 
 def run_id() -> str:
@@ -39,30 +57,95 @@ def code_version() -> str:
     return importlib.metadata.version("belvedere")
 
 
+def check_output(uri: str, kind: str) -> None:
+    """OutputConflict or Mistake if an output cannot take the work units of a kind.
+
+    Looked at before hours of work, not when the first file is written.
+    """
+    store = stores.store_for(uri)
+    if isinstance(store, stores.LocalStore) and os.path.isfile(store.uri):
+        raise Mistake(f"{store.uri} is a file: name a folder")
+    if not commits.Log(store).number:
+        return
+    first = manifests.manifest_name(1)
+    found = manifests.parse(store.read(first), 1, store.path(first)).run.kind
+    if found != kind:
+        raise OutputConflict(
+            f"{store.uri} holds what `belvedere {found}` wrote: choose another folder"
+        )
+
+
 def launch(
-    build: Callable[[beam.Pipeline], None], beam_options: Sequence[str], workers: int
+    build: Callable[[beam.Pipeline], None],
+    beam_options: Sequence[str] = (),
+    workers: int = 1,
+    stages: Sequence[Stage] = (),
+    watch: Watch | None = None,
 ) -> Counts:
-    """Builds the graph, runs it to its end, and reads the counters of the commit.
+    """Builds the graph, runs it to its end, and reads its counters.
 
     Args:
       build: puts the transforms into a pipeline.
       beam_options: everything behind `--`, untouched; `--runner` decides where.
       workers: processes of the runner in this process; 1 is this process itself.
+      stages: what is shown of the run,
+      watch: and how; nothing by default.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    logging.getLogger("apache_beam").setLevel(logging.ERROR)
-    options = list(beam_options)
-    if not any(option.startswith("--runner") for option in options):
-        options.append(f"--runner={_IN_PROCESS}")
-        if workers > 1:
-            options += [
-                "--direct_running_mode=multi_processing",
-                f"--direct_num_workers={workers}",
-            ]
-    pipeline = beam.Pipeline(options=PipelineOptions(options))
+    pipeline = _pipeline(list(beam_options), workers)
     build(pipeline)
-    result = pipeline.run()
-    result.wait_until_finish()
-    found = result.metrics().query(MetricsFilter().with_namespace(commit.NAMESPACE))
-    counters = {c.key.metric.name: c.committed or 0 for c in found["counters"]}
-    return Counts(*(counters.get(f.name, 0) for f in dataclasses.fields(Counts)))
+    with _board() as board, local_workers.watched(board):
+        with (watch or Watch()).over(board, stages):
+            result = pipeline.run()
+            result.wait_until_finish()
+    if result.state not in (None, PipelineState.DONE):
+        raise RuntimeError(f"the runner ended in state {result.state}")
+    return _counts(result)
+
+
+def _pipeline(options: list[str], workers: int) -> beam.Pipeline:
+    elsewhere = any(option.startswith("--runner") for option in options)
+    if elsewhere and workers > 1:
+        raise Mistake("--workers is for the runner in this process: drop --runner")
+    if elsewhere:
+        return beam.Pipeline(options=PipelineOptions(options))
+    logs.hush_beam()
+    if workers == 1:
+        return beam.Pipeline(_IN_PROCESS, PipelineOptions(options))
+    options.append(f"--direct_num_workers={workers}")
+    return beam.Pipeline(local_workers.runner(), PipelineOptions(options))
+
+
+@contextlib.contextmanager
+def _board() -> Iterator[str]:
+    """A folder for the workers of this machine to tell how far they are."""
+    with tempfile.TemporaryDirectory(prefix="belvedere-") as board:
+        before = os.environ.get(tally.BOARD)
+        os.environ[tally.BOARD] = board
+        try:
+            yield board
+        finally:
+            os.environ.pop(tally.BOARD)
+            if before is not None:
+                os.environ[tally.BOARD] = before
+
+
+def _counts(result: PipelineResult) -> Counts:
+    found: dict[str, dict[str, int]] = {}
+    for counter in result.metrics().query(MetricsFilter())["counters"]:
+        metric = counter.key.metric
+        found.setdefault(metric.namespace, {})[metric.name] = counter.committed or 0
+    stages = tally.gathered(found.pop(tally.NAMESPACE, {}))
+    ended = found.pop(commit.NAMESPACE, {})
+    return Counts(
+        ended.get("annotated", 0),
+        ended.get("refused", 0),
+        ended.get("dead", 0),
+        ended.get("already_done", 0),
+        stages,
+        {
+            f"{space}/{name}": count
+            for space, counters in found.items()
+            for name, count in counters.items()
+        },
+    )

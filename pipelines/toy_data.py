@@ -8,6 +8,8 @@ from PIL import Image as PillowImage
 
 from belvedere.core.synthetic import scenes
 
+BOXES, TRUTH = "boxes.csv", "truth.csv"
+
 
 def write(
     folder: pathlib.Path,
@@ -37,7 +39,7 @@ def write(
             rows = [[name, label, *box.astype(int).tolist()] for box in scene.boxes]
             truth += rows
             told += rows if number < boxed else []
-    for name, rows in (("boxes.csv", told), ("truth.csv", truth)):
+    for name, rows in ((BOXES, told), (TRUTH, truth)):
         with (folder / name).open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["image", "class", "xmin", "ymin", "xmax", "ymax"])

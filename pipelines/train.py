@@ -5,27 +5,52 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apache_beam as beam
+from apache_beam.metrics import Metrics
 
 from belvedere.core import configuration
 from belvedere.core.configuration import Configuration
 from belvedere.pipelines import launching
+from belvedere.pipelines.failures import opening
+from belvedere.pipelines.progress import Stage, Watch
 from belvedere.transforms import box_sources, model_store, sources, stores
 from belvedere.transforms.commit import CommitEntries
-from belvedere.transforms.eyes import FreezeEyes, FreezeNegatives
+from belvedere.transforms.eyes import FreezeEyes, FreezeNegatives, Frozen
+from belvedere.transforms.lessons import Job
 from belvedere.transforms.manifests import Run
-from belvedere.transforms.train import KIND, REFUSED, Job, LearnClasses
+from belvedere.transforms.train import (
+    CLASSES_PLANNED,
+    IMAGES_PLANNED,
+    KIND,
+    REFUSED,
+    LearnClasses,
+)
 from belvedere.transforms.training_images import (
     FAULTS,
     ChooseTrainingImages,
+    CutTraining,
     ListSlices,
 )
 
+STAGES = (
+    Stage("Visual words", "words", None),
+    Stage("Negatives", "negatives", None),
+    Stage("Describing", "describe", IMAGES_PLANNED),
+    Stage("Learning appearance", "appearance", CLASSES_PLANNED, "classes"),
+    Stage("Comparing windows", "compete", IMAGES_PLANNED),
+    Stage("Learning context", "context", CLASSES_PLANNED, "classes"),
+)
+UNUSABLE = "unusable_inputs"
 _LISTED_FAULTS = 1000
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What the command was told."""
+    """What the command was told.
+
+    Attributes:
+      classes: only these are learned, if any are given; words and negatives come from
+        all.
+    """
 
     images: tuple[str, ...]
     boxes: str
@@ -34,14 +59,20 @@ class Options:
     configuration: Configuration
     images_format: str | None = None
     boxes_format: str | None = None
+    classes: frozenset[str] = frozenset()
     workers: int = 1
     beam_options: Sequence[str] = ()
+    watch: Watch = dataclasses.field(default_factory=Watch)
 
 
 def main(options: Options) -> launching.Counts:
     """Learns what is new: a class known with these images and settings is kept."""
-    found = tuple(sources.detect(uri, options.images_format) for uri in options.images)
-    boxes = box_sources.detect(options.boxes, options.boxes_format)
+    with opening():
+        found = tuple(
+            sources.detect(uri, options.images_format) for uri in options.images
+        )
+        boxes = box_sources.detect(options.boxes, options.boxes_format)
+    launching.check_output(options.models, KIND)
     chosen, store = options.configuration, stores.store_for(options.models)
     run = Run(
         launching.run_id(),
@@ -57,51 +88,63 @@ def main(options: Options) -> launching.Counts:
     def build(pipeline: beam.Pipeline) -> None:
         slices = pipeline | "List" >> ListSlices(found)
         training = slices | "Choose" >> ChooseTrainingImages(boxes, chosen.most_images)
-        images = training["slices"] | "SpreadTraining" >> beam.Reshuffle()
-        if store.exists(eyes_name):
-            eyes = pipeline | "Eyes" >> beam.Create([eyes_name])
-        else:
-            eyes = images | "Eyes" >> FreezeEyes(options.models, chosen)
-        if store.exists(negatives_name):
-            negatives = pipeline | "Negatives" >> beam.Create([negatives_name])
-        else:
-            negatives = images | "Negatives" >> FreezeNegatives(
-                options.models, chosen, eyes
-            )
-        learned = images | "Learn" >> LearnClasses(job, eyes, negatives)
-        faults = (training[FAULTS], learned[FAULTS]) | "AllFaults" >> beam.Flatten()
-        refused = learned[REFUSED]
-        details = {
-            "faults": faults | "ListFaults" >> beam.combiners.ToList(),
-            "refused": refused | "ListRefused" >> beam.combiners.ToList(),
-        }
-        told = (
-            pipeline
-            | "Details" >> beam.Create([None])
-            | "Tell"
-            >> beam.Map(
-                _details,
-                beam.pvalue.AsSingleton(details["faults"]),
-                beam.pvalue.AsSingleton(details["refused"]),
-            )
+        classes = training["classes"]
+        images = (
+            classes
+            | "Images" >> beam.FlatMapTuple(lambda _, images: images)
+            | "Cut" >> CutTraining(slices)
         )
-        entries = (
-            learned["entries"],
-            refused | "RefusedEntries" >> beam.Map(lambda one: one[2]),
-        ) | "Entries" >> beam.Flatten()
-        entries | "Commit" >> CommitEntries(options.models, run, told)
+        if store.exists(eyes_name):
+            eyes = pipeline | "Eyes" >> beam.Create([Frozen(eyes_name)])
+        else:
+            eyes = images | "Eyes" >> FreezeEyes(job)
+        if store.exists(negatives_name):
+            negatives = pipeline | "Negatives" >> beam.Create([Frozen(negatives_name)])
+        else:
+            negatives = images | "Negatives" >> FreezeNegatives(job, eyes)
+        if options.classes:
+            classes |= "Wanted" >> beam.Filter(_is_of, options.classes)
+        learned = classes | "Learn" >> LearnClasses(job, slices, eyes, negatives)
+        faults = (training[FAULTS], learned[FAULTS]) | "AllFaults" >> beam.Flatten()
+        details = pipeline | "Details" >> _Details(faults, learned[REFUSED])
+        refused = learned[REFUSED] | "RefusedEntries" >> beam.Map(lambda r: r.entry)
+        entries = (learned["entries"], refused) | "Entries" >> beam.Flatten()
+        entries | "Commit" >> CommitEntries(options.models, run, details)
 
-    return launching.launch(build, options.beam_options, options.workers)
+    return launching.launch(
+        build, options.beam_options, options.workers, STAGES, options.watch
+    )
 
 
-def _details(_: None, faults: Iterable, refused: Iterable) -> dict[str, Any]:
+def _is_of(keyed: tuple[str, Any], classes: frozenset[str]) -> bool:
+    return keyed[0] in classes
+
+
+@dataclasses.dataclass(eq=False)
+class _Details(beam.PTransform):
     """What a manifest says besides its entries: refusals and inputs not used."""
-    ordered = sorted(faults)
+
+    faults: beam.PCollection
+    refused: beam.PCollection
+
+    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection:
+        first = beam.combiners.Top.Smallest(_LISTED_FAULTS)
+        told = (
+            self.faults | "Count" >> beam.combiners.Count.Globally(),
+            self.faults | "First" >> first,
+            self.refused | "List" >> beam.combiners.ToList(),
+        )
+        return (
+            pipeline
+            | "Once" >> beam.Create([None])
+            | "Tell" >> beam.Map(_told, *map(beam.pvalue.AsSingleton, told))
+        )
+
+
+def _told(_: None, count: int, first: Iterable, refused: Iterable) -> dict[str, Any]:
+    Metrics.counter(KIND, UNUSABLE).inc(count)
     return {
-        "refused": {
-            label: reason
-            for label, reason, _entry in sorted(refused, key=lambda r: r[0])
-        },
-        "unusable_inputs": len(ordered),
-        "first_unusable_inputs": [list(one) for one in ordered[:_LISTED_FAULTS]],
+        "refused": {one.label: one.reason for one in sorted(refused)},
+        UNUSABLE: count,
+        "first_unusable_inputs": [list(fault) for fault in sorted(first)],
     }

@@ -1,55 +1,75 @@
 """Learns what all classes share, once: the visual words, then the pool of negatives.
 
 The pictures are chosen by lot, so that about `word_images` of them are read, whatever
-their number; only their descriptors, and later some of their windows, are shuffled.
+their number. Their descriptors, and later some of their windows, are files of the work
+folder; only names are shuffled.
 """
 
 import dataclasses
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import apache_beam as beam
 
-from belvedere.core import archive, sight
 from belvedere.core.appearance import vocabulary
-from belvedere.core.configuration import Configuration
-from belvedere.core.sight import Samples
-from belvedere.transforms import decoding, describe, model_store, stores
-from belvedere.transforms.inputs import InputFault
-from belvedere.transforms.training_images import TrainingSlice, lot, share
-from belvedere.transforms.workers import prepare_worker
+from belvedere.transforms import model_store, tally
+from belvedere.transforms.lessons import Job
+from belvedere.transforms.training_slices import TrainingSlice, lot, share
+from belvedere.transforms.workshop_dofn import WorkshopDoFn
+
+
+class Frozen(NamedTuple):
+    """Says that an artefact is there, or why it cannot be."""
+
+    name: str
+    fault: str = ""
+
+
+Drawn = tuple[TrainingSlice, frozenset[str]]  # a slice, and which of its images
 
 
 @dataclasses.dataclass(eq=False)
 class FreezeEyes(beam.PTransform):
-    """Training slices to the name of the frozen eyes: one element, a signal."""
+    """Training slices to one `Frozen`, of the eyes."""
 
-    models: str
-    configuration: Configuration
+    job: Job
 
     def expand(self, slices: beam.PCollection) -> beam.PCollection:
-        total = (
-            slices
-            | "Images" >> beam.Map(lambda s: len(s.chosen))
-            | "Total" >> beam.CombineGlobally(sum)
-        )
+        wanted = self.job.configuration.sight.word_images
         return (
             slices
-            | "Descriptors"
-            >> beam.ParDo(
-                _DescriptorsDoFn(self.configuration), beam.pvalue.AsSingleton(total)
-            )
-            | "AllDescriptors" >> beam.GroupByKey()
-            | "Words" >> beam.ParDo(_WordsDoFn(self.models, self.configuration))
+            | "Draw" >> _Draw("words", wanted)
+            | "Descriptors" >> beam.ParDo(_DescriptorsDoFn(self.job))
+            | "Together" >> _Together()
+            | "Words" >> beam.ParDo(_WordsDoFn(self.job))
         )
 
 
 @dataclasses.dataclass(eq=False)
 class FreezeNegatives(beam.PTransform):
-    """Training slices to the name of the frozen negatives, once the eyes are there."""
+    """Training slices to one `Frozen`, of the negatives, once the eyes are there."""
 
-    models: str
-    configuration: Configuration
+    job: Job
     eyes: beam.PCollection
+
+    def expand(self, slices: beam.PCollection) -> beam.PCollection:
+        wanted = self.job.configuration.sight.negative_images
+        ready = beam.pvalue.AsSingleton(self.eyes)
+        return (
+            slices
+            | "Draw" >> _Draw("negatives", wanted)
+            | "Windows" >> beam.ParDo(_NegativesDoFn(self.job), ready)
+            | "Together" >> _Together()
+            | "Pool" >> beam.ParDo(_PoolDoFn(self.job), ready)
+        )
+
+
+@dataclasses.dataclass(eq=False)
+class _Draw(beam.PTransform):
+    """Slices to those with images whose lot is among about `wanted` of them all."""
+
+    purpose: str
+    wanted: int
 
     def expand(self, slices: beam.PCollection) -> beam.PCollection:
         total = (
@@ -57,123 +77,95 @@ class FreezeNegatives(beam.PTransform):
             | "Images" >> beam.Map(lambda s: len(s.chosen))
             | "Total" >> beam.CombineGlobally(sum)
         )
-        return (
-            slices
-            | "Windows"
-            >> beam.ParDo(
-                _NegativesDoFn(self.models, self.configuration),
-                beam.pvalue.AsSingleton(total),
-                beam.pvalue.AsSingleton(self.eyes),
-            )
-            | "AllWindows" >> beam.GroupByKey()
-            | "Pool" >> beam.ParDo(_PoolDoFn(self.models, self.configuration))
+        return slices | "Lots" >> beam.FlatMap(
+            _drawn, self.purpose, self.wanted, beam.pvalue.AsSingleton(total)
         )
 
 
-def _drawn(training: TrainingSlice, purpose: str, wanted: int, total: int) -> set[str]:
-    """Ids of the images of a slice whose lot is among about `wanted` of `total`."""
-    return {
+def _drawn(
+    training: TrainingSlice, purpose: str, wanted: int, total: int
+) -> Iterator[Drawn]:
+    ids = frozenset(
         c.image_id
         for c in training.chosen
         if share(lot(purpose, c.label, c.image_id)) * total < wanted
-    }
+    )
+    if ids:
+        yield training, ids
 
 
-class _DescriptorsDoFn(beam.DoFn):
-    """Descriptors of the pictures that are drawn."""
+@dataclasses.dataclass(eq=False)
+class _Together(beam.PTransform):
+    """All elements as one list, which may be empty."""
 
-    def __init__(self, configuration: Configuration) -> None:
-        self.sight = configuration.sight
-
-    def setup(self) -> None:
-        prepare_worker()
-        self.decoder = decoding.Decoder()
-
-    def teardown(self) -> None:
-        self.decoder.close()
-
-    def process(
-        self, training: TrainingSlice, total: int
-    ) -> Iterator[tuple[int, tuple[str, bytes]]]:
-        wanted = _drawn(training, "words", self.sight.word_images, total)
-        if not wanted:
-            return
-        for found in describe.pictures(training, self.decoder, wanted):
-            if not isinstance(found, InputFault):
-                name = f"{found.chosen.label}\0{found.chosen.image_id}"
-                image = sight.in_frame(found.image, self.sight.side)
-                sampled = vocabulary.sample(
-                    image, name, self.sight.words_per_image, self.sight.features
-                )
-                yield 0, (name, archive.dump(dict(sampled)))
+    def expand(self, elements: beam.PCollection) -> beam.PCollection:
+        gathered = elements | "Gather" >> beam.combiners.ToList()
+        begun = elements.pipeline | "Once" >> beam.Create([None])
+        return begun | "All" >> beam.Map(
+            lambda _, every: every, beam.pvalue.AsSingleton(gathered)
+        )
 
 
-class _WordsDoFn(beam.DoFn):
+def _ordered(every: Iterable[Drawn]) -> list[Drawn]:
+    return sorted(every, key=lambda drawn: drawn[0].digest)
+
+
+class _DescriptorsDoFn(WorkshopDoFn):
+    """Makes the descriptors of the pictures that are drawn."""
+
+    def process(self, drawn: Drawn) -> Iterator[Drawn]:
+        with tally.timed("words", len(drawn[1])):
+            self.workshop.descriptors(*drawn)
+        yield drawn
+
+
+class _WordsDoFn(WorkshopDoFn):
     """Learns the codebooks and freezes them."""
 
-    def __init__(self, models: str, configuration: Configuration) -> None:
-        self.models = models
-        self.sight = configuration.sight
-
-    def setup(self) -> None:
-        prepare_worker()
-
-    def process(self, keyed: tuple[int, Iterable[tuple[str, bytes]]]) -> Iterator[str]:
-        ordered = sorted(keyed[1])
-        samples = [archive.load(data, dict) for _, data in ordered]
-        books = vocabulary.learn(samples, self.sight.features)
-        model_store.freeze_eyes(stores.store_for(self.models), self.sight, books)
-        yield model_store.eyes_name(self.sight)
-
-
-class _NegativesDoFn(beam.DoFn):
-    """Windows of the pictures that are drawn, with their raw features."""
-
-    def __init__(self, models: str, configuration: Configuration) -> None:
-        self.models = models
-        self.configuration = configuration
-
-    def setup(self) -> None:
-        prepare_worker()
-        self.decoder = decoding.Decoder()
-
-    def teardown(self) -> None:
-        self.decoder.close()
-
-    def process(
-        self, training: TrainingSlice, total: int, eyes_name: str
-    ) -> Iterator[tuple[int, tuple[str, str, bytes]]]:
-        settings = self.configuration.sight
-        wanted = _drawn(training, "negatives", settings.negative_images, total)
-        if not wanted:
+    def process(self, every: list[Drawn]) -> Iterator[Frozen]:
+        settings = self.job.configuration.sight
+        found = (self.workshop.descriptors(*drawn) for drawn in _ordered(every))
+        samples = [sample for samples in found for sample in samples]
+        name = model_store.eyes_name(settings)
+        try:
+            with tally.timed("vocabulary"):
+                books = vocabulary.learn(samples, settings.features)
+        except ValueError as error:
+            yield Frozen(name, f"no visual words from {len(samples)} images: {error}")
             return
-        eyes, _ = model_store.read_eyes(stores.store_for(self.models), eyes_name)
-        for found in describe.pictures(training, self.decoder, wanted):
-            if isinstance(found, InputFault):
-                continue
-            samples = sight.sample_negatives(
-                sight.look(found.image, eyes),
-                found.chosen.image_id,
-                settings.negatives_per_image,
-                eyes,
-                self.configuration.method.sampling,
-            )
-            one = found.chosen
-            yield 0, (one.image_id, one.label, archive.dump(samples))
+        model_store.freeze_eyes(self.workshop.store, settings, books)
+        yield Frozen(name)
 
 
-class _PoolDoFn(beam.DoFn):
-    """Freezes the pool of negatives."""
+class _NegativesDoFn(WorkshopDoFn):
+    """Makes the negatives of the pictures that are drawn."""
 
-    def __init__(self, models: str, configuration: Configuration) -> None:
-        self.models = models
-        self.sight = configuration.sight
+    def process(self, drawn: Drawn, eyes: Frozen) -> Iterator[Drawn]:
+        if not eyes.fault:
+            with tally.timed("negatives", len(drawn[1])):
+                self.workshop.negatives(*drawn)
+            yield drawn
 
-    def process(
-        self, keyed: tuple[int, Iterable[tuple[str, str, bytes]]]
-    ) -> Iterator[str]:
+
+class _PoolDoFn(WorkshopDoFn):
+    """Freezes the pool of negatives; a pool of one class is no use to it, and waits."""
+
+    def process(self, every: list[Drawn], eyes: Frozen) -> Iterator[Frozen]:
+        settings = self.job.configuration.sight
+        name = model_store.negatives_name(settings)
+        if eyes.fault:
+            yield Frozen(name, eyes.fault)
+            return
         pool = [
-            (label, archive.load(data, Samples)) for _, label, data in sorted(keyed[1])
+            (drawn[0].label, samples)
+            for drawn in _ordered(every)
+            for samples in self.workshop.negatives(*drawn)
         ]
-        model_store.freeze_negatives(stores.store_for(self.models), self.sight, pool)
-        yield model_store.negatives_name(self.sight)
+        if len({label for label, _ in pool}) < 2:
+            yield Frozen(
+                name, "no images of other classes to stand out from: train two classes"
+            )
+            return
+        store, eyes_id = self.workshop.store, self.workshop.eyes[1]
+        model_store.freeze_negatives(store, settings, eyes_id, pool)
+        yield Frozen(name)

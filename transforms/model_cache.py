@@ -10,6 +10,7 @@ from belvedere.core.sight import Eyes
 from belvedere.transforms import model_store, stores
 
 MODELS = 16  # about 4 MB each
+EYES = 2  # models of a store have the same, unless the settings changed
 
 
 class _Models:
@@ -18,6 +19,9 @@ class _Models:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.kept: collections.OrderedDict[str, tuple[ClassModel, Eyes]] = (
+            collections.OrderedDict()
+        )
+        self.eyes: collections.OrderedDict[str, tuple[Eyes, str]] = (
             collections.OrderedDict()
         )
 
@@ -37,8 +41,18 @@ class ModelCache:
         with self.models.lock:
             kept = self.models.kept
             if identity not in kept:
-                kept[identity] = model_store.read_model(self.store, label, identity)
+                kept[identity] = model_store.read_model(
+                    self.store, label, identity, self._eyes
+                )
                 while len(kept) > self.most:
                     kept.popitem(last=False)
             kept.move_to_end(identity)
             return kept[identity]
+
+    def _eyes(self, store: stores.Store, name: str) -> tuple[Eyes, str]:
+        known = self.models.eyes
+        if name not in known:
+            known[name] = model_store.read_eyes(store, name)
+            while len(known) > EYES:
+                known.popitem(last=False)
+        return known[name]

@@ -11,10 +11,11 @@ created if absent: who comes later uses what is there, so that a new class leave
 models of the others as they are.
 """
 
+import contextlib
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from belvedere.core import archive, configuration, sight
@@ -64,26 +65,57 @@ def index(uri: str, number: int | None = None) -> ModelIndex:
     return ModelIndex(uri, log.number if number is None else number, ids)
 
 
+def artefact_id(data: bytes) -> str:
+    """The id of frozen eyes or negatives, from their bytes."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
 def model_id(data: bytes, eyes_id: str) -> str:
     """The id of a model, from its bytes and the id of its eyes."""
     return hashlib.sha256(eyes_id.encode() + data).hexdigest()[:16]
 
 
-def read_model(store: Store, label: str, identity: str) -> tuple[ClassModel, Eyes]:
-    """A model and the eyes it was learned with; OutputConflict if it is damaged."""
+def read_model(
+    store: Store,
+    label: str,
+    identity: str,
+    eyes_of: Callable[[Store, str], tuple[Eyes, str]] | None = None,
+) -> tuple[ClassModel, Eyes]:
+    """A model and the eyes it was learned with.
+
+    Args:
+      store: of the models.
+      label: the class.
+      identity: of the model.
+      eyes_of: reads eyes by name, `read_eyes` by default.
+
+    Raises:
+      OutputConflict: one of them is damaged, or of another version.
+    """
     folder = f"{names.slug(label)}/{identity}"
-    card = json.loads(store.read(f"{folder}/{CARD}"))
-    data = store.read(f"{folder}/{MODEL}")
-    if model_id(data, card["eyes_id"]) != identity:
+    data, card = store.read(f"{folder}/{MODEL}"), store.read(f"{folder}/{CARD}")
+    with _conflicts(store.path(folder)):
+        said = json.loads(card)
+        if model_id(data, said["eyes_id"]) != identity:
+            raise ValueError("its content has another id")
+        model = archive.load(data, ClassModel)
+    eyes, eyes_id = (eyes_of or read_eyes)(store, said["eyes"])
+    if eyes_id != said["eyes_id"]:
         raise OutputConflict(
-            f"{store.path(folder)} is damaged, its content has another id: train again"
+            f"{store.path(said['eyes'])} is not what {label!r} was learned with"
         )
-    eyes, eyes_id = read_eyes(store, card["eyes"])
-    if eyes_id != card["eyes_id"]:
+    return model, eyes
+
+
+@contextlib.contextmanager
+def _conflicts(where: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
         raise OutputConflict(
-            f"{store.path(card['eyes'])} is not what {label!r} was learned with"
-        )
-    return archive.load(data, ClassModel), eyes
+            f"{where} is damaged or not ours ({error}): restore it, or train into "
+            "another folder"
+        ) from error
 
 
 def write_model(
@@ -103,8 +135,9 @@ def write_model(
 
 
 def _written(store: Store, name: str, data: bytes) -> DataFile:
-    if not store.create(name, data) and store.read(name) != data:
-        raise OutputConflict(f"{store.path(name)} holds something else")
+    """The file as it stands: a card may have been there before, in other words."""
+    if not store.create(name, data):
+        data = store.read(name)
     return DataFile(name, 1, len(data), hashlib.sha256(data).hexdigest())
 
 
@@ -122,15 +155,16 @@ def freeze_eyes(
 
 
 def read_eyes(store: Store, name: str) -> tuple[Eyes, str]:
-    """Eyes as they were frozen, and their id."""
+    """Eyes as they were frozen, and their id; OutputConflict if they are damaged."""
     data = store.read(name)
-    content = archive.load(data, dict)
-    base = configuration.Configuration()
-    changes = {f"sight.{k}": v for k, v in json.loads(content["sight"]).items()}
-    settings = configuration.changed(base, changes).sight
-    features = registry.feature_types(content["codebooks"], settings.features)
-    eyes = sight.Eyes(features, settings.prim(), settings.side)
-    return eyes, hashlib.sha256(data).hexdigest()[:16]
+    with _conflicts(store.path(name)):
+        content = archive.load(data, dict)
+        base = configuration.Configuration()
+        changes = {f"sight.{k}": v for k, v in json.loads(content["sight"]).items()}
+        settings = configuration.changed(base, changes).sight
+        features = registry.feature_types(content["codebooks"], settings.features)
+        eyes = sight.Eyes(features, settings.prim(), settings.side)
+    return eyes, artefact_id(data)
 
 
 def negatives_name(settings: Sight) -> str:
@@ -138,12 +172,13 @@ def negatives_name(settings: Sight) -> str:
 
 
 def freeze_negatives(
-    store: Store, settings: Sight, pool: Sequence[tuple[str, Samples]]
+    store: Store, settings: Sight, eyes_id: str, pool: Sequence[tuple[str, Samples]]
 ) -> None:
     """Writes windows with the class of their image, unless there are some already."""
     ordered = sorted(pool, key=lambda pair: (pair[1].image_id, pair[0]))
     data = archive.dump(
         {
+            "eyes_id": eyes_id,
             "labels": tuple(label for label, _ in ordered),
             "samples": tuple(samples for _, samples in ordered),
         }
@@ -152,11 +187,14 @@ def freeze_negatives(
 
 
 def read_negatives(
-    store: Store, settings: Sight, label: str
-) -> tuple[list[Samples], str]:
-    """The windows of other classes than `label`, and the id of the whole pool."""
-    data = store.read(negatives_name(settings))
-    content = archive.load(data, dict)
-    pairs = zip(content["labels"], content["samples"], strict=True)
-    others = [samples for other, samples in pairs if other != label]
-    return others, hashlib.sha256(data).hexdigest()[:16]
+    store: Store, settings: Sight, eyes_id: str, label: str
+) -> list[Samples]:
+    """The windows of other classes than `label`, as these eyes saw them."""
+    name = negatives_name(settings)
+    data = store.read(name)
+    with _conflicts(store.path(name)):
+        content = archive.load(data, dict)
+        if content["eyes_id"] != eyes_id:
+            raise ValueError(f"seen with eyes {content['eyes_id']}, wanted {eyes_id}")
+        pairs = zip(content["labels"], content["samples"], strict=True)
+        return [samples for other, samples in pairs if other != label]

@@ -29,7 +29,8 @@ def finish(
     """Writes the rows of a finished unit, then its record; returns the record.
 
     The columns `config_id`, `run_id`, `code_version` and `schema_version` are filled in
-    here. A unit that another run has finished meanwhile gives that run's record.
+    here, where a row does not say them itself. A unit that another run has finished
+    meanwhile gives that run's record.
     """
     stamps = {
         "config_id": unit.config,
@@ -37,7 +38,7 @@ def finish(
         "code_version": code_version,
         "schema_version": documents.SCHEMA_VERSION,
     }
-    boxed = schemas.as_table(ANNOTATIONS, [{**row, **stamps} for row in annotations])
+    boxed = schemas.as_table(ANNOTATIONS, [{**stamps, **row} for row in annotations])
     dead = schemas.as_table(
         DEAD_LETTERS, [{**row, "run_id": run_id} for row in dead_letters]
     )

@@ -1,62 +1,27 @@
 """Which images are learned from: those with boxes, a bounded number of each class.
 
 Images are listed, joined with the boxes by key, and of each class the `most` with the
-smallest hashes are kept. Everything that is shuffled here is names and boxes. What
-comes out are slices of the input again, each with the boxes of its chosen images.
+smallest hashes are kept. Everything that is shuffled here is names and boxes.
 """
 
 import dataclasses
-import hashlib
 import heapq
+import itertools
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import apache_beam as beam
 
-from belvedere.core.formats.box_rows import BoxRow
-from belvedere.transforms import box_sources, documents, sources, units
+from belvedere.transforms import box_sources, sources, tally, training_slices, units
 from belvedere.transforms.annotate import Wanted
 from belvedere.transforms.box_sources import BoxPartition, Key
 from belvedere.transforms.inputs import ImageRef, InputFault, Partition, Slice
+from belvedere.transforms.records import Input
 from belvedere.transforms.sources import Source
+from belvedere.transforms.training_slices import Chosen, slice_digest
 
 FAULTS = "faults"  # tag of inputs that cannot be used
-
-
-@dataclasses.dataclass(frozen=True)
-class Chosen:
-    """An image to learn from, the slice it is in, and its boxes as they were given."""
-
-    lot: str
-    label: str
-    image_id: str
-    slice_digest: str
-    rows: tuple[BoxRow, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class TrainingSlice:
-    """A slice of the input and the images of it that are learned from, by id."""
-
-    piece: Slice
-    chosen: tuple[Chosen, ...]
-
-    @property
-    def digest(self) -> str:
-        """Stands for the files and for the boxes."""
-        return documents.digest(
-            [
-                slice_digest(self.piece),
-                [
-                    [c.label, c.image_id, [list(r.box) for r in c.rows]]
-                    for c in self.chosen
-                ],
-            ]
-        )
-
-
-def slice_digest(piece: Slice) -> str:
-    inputs = [list(dataclasses.astuple(i)) for i in piece.inputs]
-    return documents.digest([list(piece.partition), inputs, piece.span])
+LISTED = "listed"  # the stage of `tally` that counts the images of the input
 
 
 @dataclasses.dataclass(eq=False)
@@ -79,19 +44,18 @@ class ListSlices(beam.PTransform):
 
 
 def _cut(partition: Partition, per_slice: int) -> Iterator[Slice]:
-    return units.slices(partition, per_slice)
+    for piece in units.slices(partition, per_slice):
+        tally.add(LISTED, piece.images)
+        yield piece
 
 
 @dataclasses.dataclass(eq=False)
-class ChooseTrainingImages(beam.PTransform):
-    """Slices to training slices, and faults of the boxes under the tag FAULTS."""
+class MatchBoxes(beam.PTransform):
+    """Slices to their images with boxes ("chosen"), and FAULTS of the boxes."""
 
     boxes: Source
-    most: int
 
-    def expand(self, slices: beam.PCollection) -> dict[str, beam.PCollection]:
-        keyed = slices | "ByDigest" >> beam.Map(lambda p: (slice_digest(p), p))
-        refs = keyed | "List" >> beam.FlatMap(_references, self.boxes.format)
+    def expand(self, slices: beam.PCollection) -> Any:
         rows = (
             slices.pipeline
             | "Boxes" >> beam.Create([self.boxes], reshuffle=False)
@@ -99,24 +63,50 @@ class ChooseTrainingImages(beam.PTransform):
             | "SpreadBoxes" >> beam.Reshuffle()
             | "ReadBoxes" >> beam.FlatMap(_read_boxes).with_outputs(FAULTS, main="rows")
         )
-        joined = (
+        refs = slices | "Images" >> beam.FlatMap(_references, self.boxes.format)
+        matched = (
             {"images": refs, "boxes": rows.rows}
             | "Join" >> beam.CoGroupByKey()
             | "Match" >> beam.FlatMapTuple(_match).with_outputs(FAULTS, main="chosen")
         )
-        kept = (
-            joined.chosen
+        faults = (rows[FAULTS], matched[FAULTS]) | "Faults" >> beam.Flatten()
+        return {"chosen": matched.chosen, FAULTS: faults}
+
+
+@dataclasses.dataclass(eq=False)
+class ChooseTrainingImages(beam.PTransform):
+    """Slices to the chosen images of each class ("classes"), and FAULTS."""
+
+    boxes: Source
+    most: int
+
+    def expand(self, slices: beam.PCollection) -> Any:
+        matched = slices | "Boxed" >> MatchBoxes(self.boxes)
+        classes = (
+            matched["chosen"]
             | "ByClass" >> beam.Map(lambda c: (c.label, c))
             | "Fewest" >> beam.CombinePerKey(BottomK(self.most))
-            | "Each" >> beam.FlatMapTuple(lambda _, chosen: chosen)
-            | "BySlice" >> beam.Map(lambda c: (c.slice_digest, c))
+            | "Names" >> beam.MapTuple(_named)
         )
-        return {
-            "slices": {"piece": keyed, "chosen": kept}
+        return {"classes": classes, FAULTS: matched[FAULTS]}
+
+
+@dataclasses.dataclass(eq=False)
+class CutTraining(beam.PTransform):
+    """Chosen images to the training slices that they are read in."""
+
+    slices: beam.PCollection
+
+    def expand(self, chosen: beam.PCollection) -> beam.PCollection:
+        return (
+            {
+                "piece": self.slices | "Slices" >> beam.Map(_by_digest),
+                "chosen": chosen | "Chosen" >> beam.Map(lambda c: (c.slice_digest, c)),
+            }
             | "Regroup" >> beam.CoGroupByKey()
-            | "Slices" >> beam.FlatMapTuple(_training_slice),
-            FAULTS: (rows[FAULTS], joined[FAULTS]) | "Faults" >> beam.Flatten(),
-        }
+            | "Pieces" >> beam.FlatMapTuple(_training_slices)
+            | "Spread" >> beam.Reshuffle()
+        )
 
 
 @dataclasses.dataclass(eq=False)
@@ -126,28 +116,35 @@ class WithoutBoxed(beam.PTransform):
     boxes: Source
 
     def expand(self, slices: beam.PCollection) -> beam.PCollection:
-        everything = 1 << 40
-        training = slices | "Boxed" >> ChooseTrainingImages(self.boxes, everything)
-        boxed = training["slices"] | "ByPiece" >> beam.Map(
-            lambda s: (slice_digest(s.piece), frozenset(c.image_id for c in s.chosen))
+        matched = slices | "Boxed" >> MatchBoxes(self.boxes)
+        boxed = matched["chosen"] | "Tasks" >> beam.Map(
+            lambda c: (c.slice_digest, (c.uri, c.label))
         )
-        keyed = slices | "ByDigest" >> beam.Map(lambda p: (slice_digest(p), p))
         return (
-            {"piece": keyed, "boxed": boxed}
+            {"piece": slices | "Slices" >> beam.Map(_by_digest), "boxed": boxed}
             | "Subtract" >> beam.CoGroupByKey()
             | "Rest" >> beam.FlatMapTuple(_unboxed)
         )
 
 
+def _by_digest(piece: Slice) -> tuple[str, Slice]:
+    return slice_digest(piece), piece
+
+
 def _unboxed(_digest: str, joined: dict[str, Iterable]) -> Iterator[Wanted]:
-    skip = frozenset().union(*joined["boxed"])
+    skip = frozenset(joined["boxed"])
     for piece in joined["piece"]:
         if len(skip) < piece.images:
             yield Wanted(piece, skip)
 
 
+def _training_slices(_digest: str, joined: dict[str, Iterable]) -> Iterator:
+    for piece in itertools.islice(joined["piece"], 1):
+        yield from training_slices.cut(piece, joined["chosen"])
+
+
 class BottomK(beam.CombineFn):
-    """The k elements with the smallest `lot`; equal lots by image id."""
+    """The k elements with the smallest `lot`; equal lots by id and address."""
 
     def __init__(self, k: int) -> None:
         self.k = k
@@ -156,39 +153,43 @@ class BottomK(beam.CombineFn):
         return []
 
     def add_input(self, kept: list[Chosen], element: Chosen) -> list[Chosen]:
-        return self._least([*kept, element])
+        kept.append(element)
+        return self._least(kept) if len(kept) >= 2 * self.k else kept
 
     def merge_accumulators(self, parts: Iterable[list[Chosen]]) -> list[Chosen]:
         return self._least([one for part in parts for one in part])
 
     def extract_output(self, kept: list[Chosen]) -> list[Chosen]:
-        return kept
+        return self._least(kept)
 
     def _least(self, elements: list[Chosen]) -> list[Chosen]:
-        if len(elements) <= self.k:
-            return elements
-        return heapq.nsmallest(self.k, elements, key=lambda c: (c.lot, c.image_id))
+        return heapq.nsmallest(
+            self.k, elements, key=lambda c: (c.lot, c.image_id, c.uri)
+        )
 
 
-def lot(purpose: str, label: str, image_id: str) -> str:
-    """A number between 0 and 1, as hexadecimal digits, that an image draws."""
-    text = f"{purpose}\0{label}\0{image_id}".encode("utf-8", "surrogatepass")
-    return hashlib.sha256(text).hexdigest()[:16]
-
-
-def share(drawn: str) -> float:
-    """The number that a lot stands for."""
-    return int(drawn, 16) / 16**16
+def _named(label: str, chosen: list[Chosen]) -> tuple[str, tuple[Chosen, ...]]:
+    """Two sources may each have an image of this id: the second goes by its address."""
+    ordered = sorted(chosen, key=lambda c: (c.image_id, c.uri))
+    seen: set[str] = set()
+    result = []
+    for one in ordered:
+        unique = one.uri if one.image_id in seen else one.image_id
+        seen.add(unique)
+        result.append(dataclasses.replace(one, image_id=unique))
+    return label, tuple(result)
 
 
 def _references(
-    keyed: tuple[str, Slice], box_format: str
-) -> Iterator[tuple[Key, tuple[str, ImageRef]]]:
+    piece: Slice, box_format: str
+) -> Iterator[tuple[Key, tuple[str, ImageRef, Input]]]:
     """The images of a slice by the key of their boxes; faults are reported later."""
-    digest, piece = keyed
+    digest, files = slice_digest(piece), {file.uri: file for file in piece.inputs}
     for found in sources.references(piece):
         if not isinstance(found, InputFault):
-            yield box_sources.image_key(found, box_format), (digest, found)
+            holder = files.get(found.uri, piece.inputs[0])
+            file = dataclasses.replace(holder, uri=found.uri, label=found.label)
+            yield box_sources.image_key(found, box_format), (digest, found, file)
 
 
 def _read_boxes(partition: BoxPartition) -> Iterator:
@@ -201,10 +202,11 @@ def _read_boxes(partition: BoxPartition) -> Iterator:
 
 def _match(key: Key, joined: dict[str, Iterable]) -> Iterator:
     """An image with its boxes; a box that fits two images, or none, is a fault."""
-    images, rows = list(joined["images"]), list(joined["boxes"])
+    rows = sorted(joined["boxes"], key=lambda r: (r.box, r.where))
     if not rows:
         return
-    found = sorted({ref: digest for digest, ref in images}.items())
+    images = sorted(joined["images"], key=lambda found: found[1:])
+    found = {ref.uri: (ref, digest, file) for digest, ref, file in images}
     if len(found) != 1:
         said = (
             "no image has this name" if not found else "several images have this name"
@@ -212,14 +214,6 @@ def _match(key: Key, joined: dict[str, Iterable]) -> Iterator:
         code = "image_missing" if not found else "image_ambiguous"
         yield beam.pvalue.TaggedOutput(FAULTS, InputFault(key[1], key[0], code, said))
         return
-    (ref, digest), ordered = found[0], sorted(rows, key=lambda r: r.box)
-    drawn = lot("train", ref.label, ref.image_id)
-    yield Chosen(drawn, ref.label, ref.image_id, digest, tuple(ordered))
-
-
-def _training_slice(
-    _digest: str, joined: dict[str, Iterable]
-) -> Iterator[TrainingSlice]:
-    chosen = sorted(joined["chosen"], key=lambda c: (c.label, c.image_id))
-    if chosen:
-        yield TrainingSlice(next(iter(joined["piece"])), tuple(chosen))
+    ((ref, digest, file),) = found.values()
+    drawn = training_slices.lot("train", ref.label, ref.image_id)
+    yield Chosen(drawn, ref.label, ref.image_id, file, digest, tuple(rows))

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from belvedere.core import localization, sight
 from belvedere.core.assessment import constant_box
-from belvedere.core.class_model import ClassModel, Settings
+from belvedere.core.class_model import Appearance, ClassModel, Settings
 from belvedere.core.context import learning
 from belvedere.core.embedding import sampling
 from belvedere.core.sight import Eyes, Samples, View
@@ -55,9 +55,13 @@ class Trained:
 
 
 def train(
-    pictures: Pictures, negatives: Sequence[Samples], eyes: Eyes, settings: Settings
+    pictures: Pictures,
+    negatives: Sequence[Samples],
+    eyes: Eyes,
+    settings: Settings,
+    appearance: Appearance | None = None,
 ) -> Trained:
-    """Learns a class in every way."""
+    """Learns a class in every way; its appearance may have been learned before."""
     alone = dataclasses.replace(
         settings,
         learning=dataclasses.replace(settings.learning, columns=_SCORE_ALONE),
@@ -66,7 +70,8 @@ def train(
     samples = [
         sight.sample(views[i], truths[i], i, eyes, settings.sampling) for i in views
     ]
-    appearance = localization.learn_appearance(samples, negatives, settings)
+    if appearance is None:
+        appearance = localization.learn_appearance(samples, negatives, settings)
     tables = {
         i: localization.compete(views[i], truths[i], i, appearance, eyes, settings)
         for i in views
@@ -92,8 +97,16 @@ def train(
     )
 
 
-def place(trained: Trained, pictures: Pictures, eyes: Eyes) -> list[Placed]:
-    """The boxes of every method on pictures that were not learned from."""
+def place(
+    trained: Trained,
+    pictures: Pictures,
+    eyes: Eyes,
+    models: Sequence[str] = ("location", "ae_gp", "full"),
+) -> list[Placed]:
+    """The boxes of every method on pictures that were not learned from.
+
+    Of the methods with a model, those in `models`.
+    """
     result = []
     for name, view in pictures.views.items():
         truth = pictures.truths[name]
@@ -105,7 +118,7 @@ def place(trained: Trained, pictures: Pictures, eyes: Eyes) -> list[Placed]:
             "constant_box": (trained.constant * whole[[2, 3, 2, 3]], 0.0),
             "ceiling": (best, 0.0),
         }
-        for method in ("location", "ae_gp", "full"):
+        for method in models:
             model: ClassModel = getattr(trained, method)
             found = localization.localize(view, model, eyes)
             chosen[method] = (found.box, found.expected_iou)

@@ -1,20 +1,81 @@
+"""The demo: from drawn pictures through both pipelines to a sheet and figures."""
+
 import json
-import subprocess
-import sys
 
 import numpy as np
+import pytest
+import runs
 from PIL import Image
 
+from belvedere.core import localization
+from belvedere.pipelines import baselines, demo, failures, toy_data
 
-def test_the_demo_ends_with_a_sheet_and_figures(tmp_path):
-    command = [sys.executable, "-m", "belvedere.pipelines", "demo"]
-    options = ["--output", str(tmp_path / "out"), "--classes", "2", "--images", "9"]
-    done = subprocess.run(
-        [*command, *options], capture_output=True, text=True, check=True
-    )
+IMAGES = 9
+
+
+@pytest.fixture
+def told(tmp_path, tiny):
+    options = ["--classes", 2, "--images", IMAGES, "--set", "least_images=6"]
+    return ["demo", "--output", tmp_path / "out", *options, *tiny]
+
+
+@pytest.fixture
+def learned(monkeypatch) -> list[set[str]]:
+    """The feature types of each appearance that is learned."""
+    found: list[set[str]] = []
+    learn = localization.learn_appearance
+
+    def counted(samples, *rest):
+        found.append(set(samples[0].features))
+        return learn(samples, *rest)
+
+    monkeypatch.setattr(localization, "learn_appearance", counted)
+    return found
+
+
+def test_the_demo_ends_with_a_sheet_and_figures(belvedere, told, learned, tmp_path):
+    said = belvedere(*told)
+    assert said.code == failures.DONE
+    assert sorted(map(len, learned)) == [1, 1, 6, 6]  # nothing is learned twice
     metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
-    assert set(metrics["methods"]) >= {"full", "ae_gp", "location", "constant_box"}
-    assert metrics["methods"]["full"]["mean_iou"] > 0
+    assert set(metrics["methods"]) == {*baselines.METHODS, "full", "ceiling"}
+    judged = metrics["methods"]["full"]["per_class"]
+    assert [figures["images"] for figures in judged.values()] == [IMAGES // 3] * 2
+    ceiling = metrics["methods"]["ceiling"]["mean_iou"]
+    assert 0 < metrics["methods"]["full"]["mean_iou"] <= ceiling
+    assert set(metrics["paired"]) == {
+        f"full-{method}" for method in (*baselines.METHODS, "ceiling")
+    }
     sheet = np.asarray(Image.open(tmp_path / "out" / "sheet.png"))
     assert sheet.std() > 10
-    assert "sheet.png" in done.stdout
+    assert "sheet.png" in said.out and "ae_gp" in said.out
+    _figures_are_those_of_the_output(tmp_path / "out", metrics)
+    before = runs.files(tmp_path)
+    again = belvedere(*told)
+    assert again.code == failures.DONE
+    assert json.loads((tmp_path / "out" / "metrics.json").read_text()) == metrics
+    changed = {"out/metrics.json", "out/sheet.png"}
+    after = runs.files(tmp_path)
+    assert after.keys() == before.keys()
+    assert all(after[name] == before[name] for name in before.keys() - changed)
+
+
+def _figures_are_those_of_the_output(output, metrics):
+    truths = demo._truths(output / f"toys-2x{IMAGES}")
+    assert (output / f"toys-2x{IMAGES}" / toy_data.BOXES).exists()
+    ious = []
+    for row in runs.rows(output):
+        x, y, width, height = row["bbox"]
+        best = max(
+            _iou((x, y, x + width, y + height), box) for box in truths[row["image_id"]]
+        )
+        ious.append(best)
+    assert metrics["methods"]["full"]["mean_iou"] == pytest.approx(np.mean(ious))
+
+
+def _iou(a, b):
+    width = min(a[2], b[2]) - max(a[0], b[0])
+    height = min(a[3], b[3]) - max(a[1], b[1])
+    inside = max(width, 0) * max(height, 0)
+    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)]
+    return inside / (sum(areas) - inside)

@@ -1,0 +1,83 @@
+"""What went wrong, said so that a person can act on it, and the exit codes.
+
+A mistake of the user's, or of the machine (a full disk), is told in a line: what, which
+file, what to do. Anything else is a bug and shows its traceback.
+"""
+
+import contextlib
+import functools
+import logging
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import typer
+
+DONE, BUG, USAGE, TOO_MANY_DEAD, REFUSED, CONFLICT, STOPPED = 0, 1, 2, 3, 4, 5, 130
+
+_STORE_ERRORS = {"OutputConflict": CONFLICT, "StoreError": USAGE, "MissingFile": USAGE}
+# How the error of a worker process arrives: as the text of its traceback.
+_IN_TEXT = re.compile(rf"belvedere\.transforms\.stores\.({'|'.join(_STORE_ERRORS)}): ")
+_WHERE = re.compile(r" \[while running '.*'\]$")
+# "NotADirectoryError: [Errno 20] Not a directory: 'x'" is no way to speak.
+_SYSTEM = re.compile(r"(?:\w+Error: )?\[Errno \d+\] ([^:]*): '.*'")
+_log = logging.getLogger("belvedere")
+
+
+class Mistake(ValueError):
+    """Something that the user can put right: what, which file, what to do."""
+
+
+class WorkerLost(RuntimeError):
+    """A worker process died: killed, or for want of memory."""
+
+
+@contextlib.contextmanager
+def opening() -> Iterator[None]:
+    """What cannot be opened or understood in here was given by the user."""
+    from belvedere.transforms.inputs import InputError
+
+    try:
+        yield
+    except (InputError, ValueError, OSError) as error:
+        said = error.message if isinstance(error, InputError) else str(error)
+        raise Mistake(_SYSTEM.sub(r"\1", said)) from error
+
+
+def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
+    """A command whose number becomes the exit code, and whose errors are explained."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        raise typer.Exit(_status(lambda: command(*arguments, **options)))
+
+    return run
+
+
+def _status(command: Callable[[], int | None]) -> int:
+    try:
+        return command() or DONE
+    except KeyboardInterrupt:
+        _log.error("stopped; what is finished is kept, run the same command again")
+        return STOPPED
+    except Exception as error:
+        if isinstance(error, typer.Exit | typer.Abort | typer.BadParameter):
+            raise
+        code, said = verdict(error)
+        _log.error(said)
+        return code
+
+
+def verdict(error: BaseException) -> tuple[int, str]:
+    """Exit code and text for an error."""
+    if isinstance(error, Mistake):
+        return USAGE, str(error)
+    if isinstance(error, WorkerLost):
+        return BUG, str(error)
+    lines = f"{type(error).__module__}.{type(error).__qualname__}: {error}".splitlines()
+    for line in reversed(lines):
+        if found := _IN_TEXT.match(line):
+            return _STORE_ERRORS[found[1]], _WHERE.sub("", line[found.end() :])
+    told = "".join(traceback.format_exception(error))
+    return BUG, f"{told}This is a bug in belvedere: please report the lines above."

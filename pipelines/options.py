@@ -1,0 +1,146 @@
+"""The options that commands share, and what they come to; nothing heavy at the top."""
+
+import enum
+import pathlib
+import tomllib
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from belvedere.pipelines.failures import Mistake, opening
+
+if TYPE_CHECKING:
+    from belvedere.core.configuration import Configuration
+
+_PORTS = (
+    "Worker processes on this machine. With more than one, Beam opens unprotected "
+    "ports on all interfaces: not on an open network."
+)
+
+
+class LogFormat(enum.StrEnum):
+    text = "text"
+    json = "json"
+
+
+class Preset(enum.StrEnum):
+    classic = "classic"
+    paper = "paper"
+
+
+def _option(name: str, metavar: str, text: str) -> typer.models.OptionInfo:
+    return typer.Option(f"--{name}", metavar=metavar, help=text, show_default=True)
+
+
+Images = Annotated[
+    list[str],
+    _option("images", "SRC", "Folder of class folders, CSV list, tars; repeatable."),
+]
+Boxes = Annotated[str, _option("boxes", "SRC", "Human boxes: CSV, or VOC XML.")]
+Unboxed = Annotated[
+    str | None, _option("boxes", "SRC", "Leave images alone that have these boxes.")
+]
+Models = Annotated[str, _option("models", "DIR", "Where the models are.")]
+Output = Annotated[str, _option("output", "DIR", "Where the output is.")]
+Picture = Annotated[str | None, typer.Argument(metavar="PICTURE", help="One picture.")]
+Label = Annotated[str | None, _option("class", "NAME", "The class of PICTURE.")]
+Draw = Annotated[
+    pathlib.Path | None,
+    _option("draw", "OUT.png", "Write PICTURE with its box into this file."),
+]
+SomeImages = Annotated[
+    list[str] | None,
+    _option("images", "SRC", "Folder of class folders, CSV list, tars; repeatable."),
+]
+SomeOutput = Annotated[str | None, _option("output", "DIR", "Where the tables go.")]
+Work = Annotated[
+    str | None, _option("work", "DIR", "Scratch folder  [default: DIR-work].")
+]
+ImagesFormat = Annotated[
+    str | None,
+    _option("images-format", "NAME", "folders, csv, webdataset or imagenet."),
+]
+BoxesFormat = Annotated[str | None, _option("boxes-format", "NAME", "csv or voc.")]
+PresetOption = Annotated[Preset, _option("preset", "NAME", "classic or paper.")]
+Config = Annotated[
+    pathlib.Path | None, _option("config", "FILE", "Settings in TOML, over the preset.")
+]
+Set = Annotated[
+    list[str] | None, _option("set", "KEY=VALUE", "One setting; repeatable.")
+]
+Seed = Annotated[int | None, _option("seed", "N", "Same as --set method.seed=N.")]
+Accept = Annotated[
+    float | None,
+    _option("accept", "IOU", "Accept boxes from this expected IoU on  [0.5]."),
+]
+Classes = Annotated[
+    str | None, _option("classes", "A,B", "These classes only, by name.")
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", metavar="N", min=1, help="At most N images per class."),
+]
+MaxDead = Annotated[
+    float,
+    typer.Option(
+        "--max-dead",
+        metavar="SHARE",
+        min=0,
+        max=1,
+        help="Exit code 3 if more of the inputs fail.",
+    ),
+]
+Workers = Annotated[
+    int, typer.Option("--workers", metavar="N", min=1, help=_PORTS, show_default=True)
+]
+Log = Annotated[LogFormat, _option("log-format", "NAME", "text or json.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="Say nothing but warnings and errors.")
+]
+
+
+def configured(
+    preset: str = Preset.classic,
+    config: pathlib.Path | None = None,
+    settings: list[str] | None = None,
+    seed: int | None = None,
+    accept: float | None = None,
+    most_images: int | None = None,
+) -> "Configuration":
+    """The configuration that the options come to; Mistake if they cannot be meant."""
+    from belvedere.core import configuration
+
+    named = {"method.seed": seed, "accept": accept, "most_images": most_images}
+    with opening():
+        found = configuration.resolve(
+            str(preset),
+            _toml(config) if config else None,
+            [
+                *(settings or ()),
+                *(f"{k}={v}" for k, v in named.items() if v is not None),
+            ],
+        )
+        found.sight.prim()  # has its own opinion of the values
+    return found
+
+
+def _toml(file: pathlib.Path) -> dict:
+    try:
+        return tomllib.loads(file.read_text())
+    except FileNotFoundError:
+        raise Mistake(
+            f"{file} does not exist: give --config an existing file"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise Mistake(f"{file} is no readable TOML file: {error}") from error
+
+
+def names(classes: str | None) -> frozenset[str]:
+    """The classes of a comma-separated list.
+
+    >>> sorted(names("cat, dog"))
+    ['cat', 'dog']
+    """
+    return frozenset(
+        name.strip() for name in (classes or "").split(",") if name.strip()
+    )

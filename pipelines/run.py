@@ -1,0 +1,36 @@
+"""`belvedere run`: learns from the images with boxes, annotates the others."""
+
+from belvedere.pipelines import annotate, commands, failures, train
+from belvedere.pipelines.voice import Voice
+
+
+def main(
+    learning: train.Options,
+    output: str,
+    limit: int | None,
+    speaker: Voice,
+    max_dead: float,
+) -> int:
+    """Trains as told, then annotates what has no box, with the models and settings."""
+    trained = commands.train(learning, speaker, max_dead)
+    if trained not in (failures.DONE, failures.TOO_MANY_DEAD):
+        return trained
+    annotated = commands.annotate(
+        annotate.Options(
+            learning.images,
+            learning.models,
+            output,
+            learning.configuration,
+            learning.images_format,
+            learning.boxes,
+            learning.boxes_format,
+            learning.classes,
+            limit,
+            workers=learning.workers,
+            beam_options=learning.beam_options,
+            watch=learning.watch,
+        ),
+        speaker,
+        max_dead,
+    )
+    return annotated or trained

@@ -1,0 +1,86 @@
+"""Several worker processes: quiet ones, and one that dies."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import runs
+
+from belvedere.pipelines import failures, local_workers
+
+COMMAND = [sys.executable, "-m", "belvedere.pipelines"]
+
+
+def _command(tiny, output, *more):
+    told = ["annotate", "--images", runs.world() / "images", "--models", runs.models()]
+    return [str(one) for one in (*told, "--output", output, *tiny, *more)]
+
+
+def test_two_workers_give_the_same_rows_and_no_chatter(tiny, tmp_path):
+    done = subprocess.run(
+        [*COMMAND, *_command(tiny, tmp_path / "o", "--workers", 2)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == failures.DONE, done.stderr
+    assert f"{runs.TASKS} images in: {runs.TASKS} annotated" in done.stdout
+    assert [line for line in done.stderr.splitlines() if "Annotating" not in line] == []
+    assert runs.rows(tmp_path / "o") == runs.rows(runs.output())
+
+
+def test_a_worker_that_dies_ends_the_command(belvedere, tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(local_workers.worker, "__name__", "belvedere.nothing")
+    said = belvedere(*_command(tiny, tmp_path / "o", "--workers", 2))
+    assert said.code == failures.BUG
+    assert "a worker process has died" in said.err
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", ["worker", "launcher"])
+def test_kill_a_worker_or_the_launcher(tiny, tmp_path, victim):
+    """Nobody is left behind, and the same command finishes the work."""
+    told = [*COMMAND, *_command(tiny, tmp_path / "o", "--workers", 2)]
+    launcher = subprocess.Popen(told, stderr=subprocess.PIPE, text=True)
+    workers = _workers(launcher.pid)
+    os.kill(workers[0] if victim == "worker" else launcher.pid, signal.SIGKILL)
+    _, said = launcher.communicate(timeout=60)
+    assert launcher.returncode == (1 if victim == "worker" else -9)
+    assert ("worker process has died" in said) == (victim == "worker")
+    deadline = time.monotonic() + 10
+    while any(pathlib.Path(f"/proc/{pid}").exists() for pid in workers):
+        assert time.monotonic() < deadline, "a worker works on for nobody"
+        time.sleep(0.2)
+    again = subprocess.run([*told, "--log-format", "json"], capture_output=True)
+    assert json.loads(again.stdout)["tasks_in"] == runs.TASKS
+    assert runs.rows(tmp_path / "o") == runs.rows(runs.output())
+
+
+def _workers(launcher: int) -> list[int]:
+    """The two worker processes, once they are there."""
+    for _ in range(600):
+        time.sleep(0.1)
+        found = [
+            int(process.name)
+            for process in pathlib.Path("/proc").glob("[0-9]*")
+            if _is_worker(process, launcher)
+        ]
+        if len(found) == 2:
+            time.sleep(3)
+            return found
+    raise AssertionError("no workers")
+
+
+def _is_worker(process: pathlib.Path, launcher: int) -> bool:
+    try:
+        parent = process.joinpath("stat").read_text().rpartition(")")[2].split()[1]
+        command = process.joinpath("cmdline").read_text()
+    except OSError:
+        return False
+    return parent == str(launcher) and "belvedere.pipelines.worker" in command
