@@ -17,8 +17,12 @@ import typer
 DONE, BUG, USAGE, TOO_MANY_DEAD, REFUSED, CONFLICT, STOPPED = 0, 1, 2, 3, 4, 5, 130
 
 _STORE_ERRORS = {"OutputConflict": CONFLICT, "StoreError": USAGE, "MissingFile": USAGE}
-# How the error of a worker process arrives: as the text of its traceback.
-_IN_TEXT = re.compile(rf"belvedere\.transforms\.stores\.({'|'.join(_STORE_ERRORS)}): ")
+# How the error of a worker process arrives: as the text of its traceback, in which the
+# last error counts.
+_IN_TEXT = re.compile(
+    r"^([A-Za-z_][\w.]*(?:Error|Exception|Conflict|File)): (.*)", re.M
+)
+_OURS = "belvedere.transforms.stores."
 _WHERE = re.compile(r" \[while running '.*'\]$")
 # "NotADirectoryError: [Errno 20] Not a directory: 'x'" is no way to speak.
 _SYSTEM = re.compile(r"(?:\w+Error: )?\[Errno \d+\] ([^:]*): '.*'")
@@ -75,9 +79,9 @@ def verdict(error: BaseException) -> tuple[int, str]:
         return USAGE, str(error)
     if isinstance(error, WorkerLost):
         return BUG, str(error)
-    lines = f"{type(error).__module__}.{type(error).__qualname__}: {error}".splitlines()
-    for line in reversed(lines):
-        if found := _IN_TEXT.match(line):
-            return _STORE_ERRORS[found[1]], _WHERE.sub("", line[found.end() :])
+    whole = f"{type(error).__module__}.{type(error).__qualname__}: {error}"
+    name, said = _IN_TEXT.findall(whole)[-1] if _IN_TEXT.search(whole) else ("", "")
+    if name.startswith(_OURS) and name.removeprefix(_OURS) in _STORE_ERRORS:
+        return _STORE_ERRORS[name.removeprefix(_OURS)], _WHERE.sub("", said)
     told = "".join(traceback.format_exception(error))
     return BUG, f"{told}This is a bug in belvedere: please report the lines above."

@@ -197,3 +197,11 @@ def test_a_key_pressed_is_no_bug(belvedere, tiny, tmp_path, monkeypatch):
 )
 def test_errors_of_workers_are_unwrapped(error, code, text):
     assert failures.verdict(error) == (code, text)
+
+
+def test_a_bug_while_a_store_fails_is_a_bug():
+    error = RuntimeError(
+        "belvedere.transforms.stores.StoreError: disk\n\nDuring handling of the above "
+        "exception, another exception occurred:\n\nNameError: nobody\n"
+    )
+    assert failures.verdict(error)[0] == failures.BUG

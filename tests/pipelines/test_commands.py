@@ -188,3 +188,11 @@ def test_schema_prints_both_tables(belvedere):
         columns = [column["name"] for column in json.loads(said.out)[name]]
         assert columns == schema.names
     assert "contributions" in belvedere("schema").out
+
+
+def test_a_class_that_was_chosen_need_not_be_done_again(belvedere, tiny, tmp_path):
+    told = ["annotate", "--images", runs.world() / "images", "--models", runs.models()]
+    told += [*tiny, "--output", tmp_path / "o", "--log-format", "json"]
+    of_class = runs.TASKS // len(runs.LABELS)
+    assert belvedere(*told, "--classes", "zebra").document["annotated"] == of_class
+    assert belvedere(*told).document["already_done"] == of_class

@@ -165,9 +165,14 @@ def test_an_image_alone_has_the_row_it_has_among_others(tmp_path):
     assert {**alone, "image_uri": among["image_uri"]} == among
 
 
-def test_two_processes_give_the_same_rows_and_models(tmp_path):
-    train.main(runs.training(tmp_path / "models", workers=2))
+def test_two_processes_give_the_same_models(tmp_path):
+    with runs.images_per_slice(3):
+        train.main(runs.training(tmp_path / "models", workers=2))
     assert runs.model_bytes(tmp_path / "models") == runs.model_bytes(runs.models())
+
+
+@pytest.mark.slow
+def test_two_processes_give_the_same_rows(tmp_path):
     with runs.images_per_slice(3):
         annotate.main(runs.annotation(tmp_path / "output", workers=2))
     assert runs.rows(tmp_path / "output") == runs.rows(runs.output())
@@ -188,7 +193,7 @@ def test_every_bundle_done_twice_changes_nothing(tmp_path):
 
 def test_every_unit_failing_once_changes_nothing(tmp_path):
     told = runs.annotation(tmp_path / "output")
-    counts = runs.Child(runs.failing_once(annotate.main), told).finish()
+    counts = runs.Child(runs.failing_once(annotate.main), told, per_slice=6).finish()
     assert counts["already_done"] == runs.TASKS  # the commit has failed once, too
     assert runs.rows(tmp_path / "output") == runs.rows(runs.output())
     runs.assert_sound(tmp_path / "output", runs.TASKS)

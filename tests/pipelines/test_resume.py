@@ -116,20 +116,21 @@ def _seeds(few: int, many: int) -> list:
 
 @pytest.mark.parametrize("seed", _seeds(1, 12))
 def test_annotate_killed_at_random_times_ends_the_same(tmp_path, seed):
-    rng = random.Random(seed)
-    for _ in range(4):
-        child = runs.Child(annotate.main, runs.annotation(tmp_path / "output"))
-        child.kill_after(rng.uniform(0.0, 2.0))
+    assert _killed(annotate.main, runs.annotation(tmp_path / "output"), seed, 4)
     _annotate_on(tmp_path / "output")
 
 
 @pytest.mark.parametrize("seed", _seeds(0, 9))
 def test_train_killed_at_random_times_ends_the_same(tmp_path, seed):
-    rng = random.Random(seed)
-    for _ in range(3):
-        child = runs.Child(train.main, runs.training(tmp_path / "models"))
-        child.kill_after(rng.uniform(0.0, 6.0))
+    assert _killed(train.main, runs.training(tmp_path / "models"), seed, 3)
     _train_on(tmp_path / "models")
+
+
+def _killed(main, told, seed: int, times: int) -> int:
+    """Starts a command several times over; how often it was killed before its end."""
+    rng, whole = random.Random(seed), runs.seconds(main)
+    waits = [rng.uniform(0.0, 0.9 * whole) for _ in range(times)]
+    return sum(runs.Child(main, told).kill_after(wait) for wait in waits)
 
 
 def test_two_runs_at_once_commit_every_task_once(tmp_path):

@@ -18,6 +18,7 @@ import pickle
 import shutil
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from multiprocessing import forkserver
 from typing import Any
@@ -95,6 +96,16 @@ def output() -> str:
     counts = Child(annotate.main, told, per_slice=64).finish()
     assert counts["annotated"] == TASKS, counts
     return str(session() / "output")
+
+
+@functools.cache
+def seconds(main: Callable) -> float:
+    """How long a command takes on the toy world, in work units of a few images."""
+    make = training if main is train.main else annotation
+    told = make(session() / f"timed-{main.__module__}")
+    start = time.perf_counter()
+    Child(main, told).finish()
+    return time.perf_counter() - start
 
 
 def training(
@@ -234,12 +245,14 @@ class Child:
         self._process = _server().Process(target=_run, args=arguments, daemon=True)
         self._process.start()
 
-    def kill_after(self, seconds: float) -> None:
-        """kill -9, if it has not ended by then."""
+    def kill_after(self, seconds: float) -> bool:
+        """kill -9, and True, if it has not ended by then."""
         self._process.join(seconds)
-        if self._process.exitcode is None:
-            os.kill(self._process.pid, signal.SIGKILL)
-            self._process.join()
+        if self._process.exitcode is not None:
+            return False
+        os.kill(self._process.pid, signal.SIGKILL)
+        self._process.join()
+        return True
 
     def wait(self, seconds: float = 120) -> int:
         """The exit code, -9 if it was killed."""
