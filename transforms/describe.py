@@ -96,12 +96,19 @@ def views(
     work: WorkFolder,
 ) -> tuple[list[Described], list[InputFault]]:
     """The views of the training images of a slice, and its faults."""
-
-    def make() -> dict:
-        return _packed([_described(p, eyes) for p in pictures(training, decoder)])
-
     name = work.name("views", training.digest, eyes_id)
-    return _unpacked(work.kept(name, dict, make))
+    content = work.find(name, dict)
+    if content is None:
+        made = [_described(found, eyes) for found in pictures(training, decoder)]
+        content = _packed(made)
+        if not any(isinstance(one, InputFault) and _may_pass(one) for one in made):
+            work.keep(name, content)
+    return _unpacked(content)
+
+
+def _may_pass(fault: InputFault) -> bool:
+    """Whether the network or a permission is to blame, and the next try may succeed."""
+    return fault.code == InputCode.NOT_READ
 
 
 def _described(found: Picture | InputFault, eyes: Eyes) -> Described | InputFault:

@@ -11,9 +11,16 @@ import runs
 
 from belvedere.core import archive, sight
 from belvedere.core.formats.box_rows import BoxRow
-from belvedere.transforms import decoding, describe, sources, stores, units
+from belvedere.transforms import (
+    decoding,
+    describe,
+    input_files,
+    sources,
+    stores,
+    units,
+)
 from belvedere.transforms.describe import Described, Picture
-from belvedere.transforms.inputs import InputFault
+from belvedere.transforms.inputs import InputCode, InputError, InputFault
 from belvedere.transforms.training_slices import Chosen, TrainingSlice, slice_digest
 from belvedere.transforms.workshop import Workshop
 
@@ -162,3 +169,20 @@ def test_lack_of_memory_is_no_fault_of_the_image(shop, monkeypatch, tmp_path):
     with pytest.raises(MemoryError):
         shop.views(runs.training_slices()[0])
     assert not list(stores.store_for(str(tmp_path / "work")).list("views"))
+
+
+def test_a_file_that_cannot_be_read_now_is_tried_again(shop, monkeypatch):
+    training = runs.training_slices()[0]
+    read, failing = input_files.read, [training.chosen[2].uri]
+
+    def broken_line(uri, max_bytes):
+        if uri in failing:
+            raise InputError(InputCode.NOT_READ, "the line is dead")
+        return read(uri, max_bytes)
+
+    monkeypatch.setattr(input_files, "read", broken_line)
+    seen, faults = shop.views(training)
+    assert (len(seen), [fault.code for fault in faults]) == (7, ["not_read"])
+    failing.clear()
+    seen, faults = shop.views(training)
+    assert (len(seen), faults) == (8, [])
