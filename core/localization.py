@@ -29,7 +29,7 @@ from belvedere.core.class_model import Appearance, ClassModel, Settings
 from belvedere.core.context import hyperfeatures, inference, learning
 from belvedere.core.embedding import class_embedding, presets, sampling
 from belvedere.core.embedding.affine import AffineMap
-from belvedere.core.prediction import conditioning, fitting
+from belvedere.core.prediction import fitting
 from belvedere.core.prediction.relation_gp import RelationGP
 from belvedere.core.sight import Eyes, Samples, View
 from belvedere.core.types import Competition, Context, R
@@ -70,7 +70,7 @@ def learn_appearance(
     )
     x, rho = embedding.inputs, windows.relations
     fitted = fitting.fit(x, rho, settings.gp, np.random.default_rng(settings.seed))
-    blind = conditioning.leave_out(fitted.prior, x, rho, windows.folds)
+    blind = fitting.fit_without(x, rho, windows.folds, settings.gp, settings.seed)
     return Appearance(
         maps=embedding.maps,
         gp=fitted.gp,
@@ -101,7 +101,7 @@ def compete(
     maps, gp = appearance.fold_maps[fold], appearance.fold_gps[fold]
     columns = settings.learning.columns
     with_global = columns is None or min(columns) < R
-    context = _context(view, maps, gp, eyes)
+    context = context_of(view, maps, gp, eyes)
     phi = hyperfeatures.of_all(context, settings.consistency, with_global)
     windows = view.windows.boxes
     ious = boxes.ious(windows, truth / view.scale).max(axis=1)
@@ -142,7 +142,7 @@ def localize(view: View, model: ClassModel, eyes: Eyes) -> Localization:
 
     Paper: section 4.1, argmax_l <alpha, Phi(X, W, l)>, exactly.
     """
-    context = _context(view, model.maps, model.gp, eyes)
+    context = context_of(view, model.maps, model.gp, eyes)
     weights, offset = model.scaling.fold(model.alpha)
     found = inference.search(context, weights, consistency=model.consistency)
     score = found.score + offset
@@ -178,9 +178,10 @@ def fit(
     return model
 
 
-def _context(
+def context_of(
     view: View, maps: Mapping[str, AffineMap], gp: RelationGP, eyes: Eyes
 ) -> Context:
+    """The windows of a picture, their similarity and their predicted relations."""
     x = sight.embed(view, maps, eyes)
     relations = gp.predict(x)
     return Context(view.windows.boxes, gp.similarity(x), relations.mean, relations.std)

@@ -63,5 +63,5 @@ def table(cards: list[ClassCard]) -> Table:
     ]
     if len(cards) > _SHOWN:
         rows.append((f"... and {len(cards) - _SHOWN} more", "", "", ""))
-    title = "Classes (mean IoU in cross-validation: too high for few images)"
+    title = "Classes (mean IoU in cross-validation)"
     return voice.table(title, ("class", "images", "IoU", ""), rows)

@@ -48,7 +48,11 @@ class Settings:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OutOfFold:
-    """What a model that had not seen the image chose in it, and what that is worth."""
+    """What a model that had not seen the image chose in it, and what that is worth.
+
+    Its gamma is the best on the images of the other folds: the one that is best on all
+    of them has been chosen for its luck here too.
+    """
 
     selected: Int64[np.ndarray, " n"]
     scores: Float[np.ndarray, " n"]
@@ -106,7 +110,7 @@ def learn(
         scaling=scaling,
         gamma=gamma,
         table=tuple(zip(settings.gammas, mean_ious.tolist(), strict=True)),
-        out_of_fold=trials.of(chosen, tables),
+        out_of_fold=trials.out_of_fold(folds, tables),
         solution=solution,
         converged=solution.converged and trials.converged,
     )
@@ -120,10 +124,14 @@ class _Trials:
     scores: Float[np.ndarray, "G n"]
     converged: bool
 
-    def of(self, chosen: int, tables: Tables) -> OutOfFold:
-        winners = self.winners[chosen]
-        selected = winners - tables.starts
-        return OutOfFold(selected, self.scores[chosen], tables.ious[winners])
+    def out_of_fold(self, folds: Int64[np.ndarray, " n"], tables: Tables) -> OutOfFold:
+        ious = tables.ious[self.winners]
+        gammas = np.zeros(len(folds), np.int64)
+        for fold in np.unique(folds):
+            gammas[folds == fold] = ious[:, folds != fold].mean(axis=1).argmax()
+        each = np.arange(len(folds))
+        selected = self.winners[gammas, each] - tables.starts
+        return OutOfFold(selected, self.scores[gammas, each], ious[gammas, each])
 
 
 def _cross_validate(

@@ -14,6 +14,11 @@ so that each z_d has mean 0 and deviation 1 over the probes. This is affine in x
 W = diag(a) X_e - beta Z never exists: the factors are multiplied from the right, where
 there are only ten columns.
 
+Windows of a training image must not be embedded by their own exemplars, which know
+them all too well: `fit_without` factorises again without the exemplars of a fold. An
+exemplar SVM has seen no other exemplar, so none is trained again. Factors come in any
+order and with any sign: those of a fold are rotated onto those of all (Procrustes).
+
 Departures: whether the original centres, scales or calibrates the responses is not
 known; with S' the choice between V' and S^-1 V' is a matter of scale.
 """
@@ -21,7 +26,7 @@ known; with S' the choice between V' and S^-1 V' is a matter of scale.
 import dataclasses
 
 import numpy as np
-from jaxtyping import Float, Float32
+from jaxtyping import Bool, Float, Float32
 from scipy import linalg
 
 from belvedere.core.embedding import affine, exemplar_svms, matrices
@@ -79,6 +84,41 @@ def fit(
     share = variances.sum() / total if total > 0 else 1.0
     return AssociativeEmbedding(
         affine.AffineMap(matrix.astype(np.float32), offset), float(min(share, 1.0))
+    )
+
+
+def fit_without(
+    left_out: Bool[np.ndarray, "e"],
+    exemplars: matrices.Matrix,
+    negatives: matrices.Matrix,
+    svms: exemplar_svms.ExemplarSvms,
+    association: Float[np.ndarray, "e e"],
+    whole: affine.AffineMap,
+) -> affine.AffineMap:
+    """The map that some exemplars had no part in, in the coordinates of `whole`.
+
+    Args:
+      left_out: the exemplars to do without, which are left out as probes too.
+      exemplars, negatives, svms, association: as in `fit`, the exemplars as probes.
+      whole: the map of all exemplars.
+    """
+    if not left_out.any():
+        return whole
+    kept = np.flatnonzero(~left_out)
+    if len(kept) == 0:
+        raise ValueError("every exemplar is left out: there is nothing to embed by")
+    probes = matrices.rows(exemplars, kept)
+    part = fit(
+        probes,
+        negatives,
+        svms.at(kept),
+        association[np.ix_(kept, kept)],
+        len(whole.offset),
+    ).map
+    u, _, vt = linalg.svd(part.apply(probes).T @ whole.apply(probes))
+    rotation = u @ vt
+    return affine.AffineMap(
+        (part.matrix @ rotation).astype(np.float32), part.offset @ rotation
     )
 
 

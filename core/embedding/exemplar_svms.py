@@ -52,6 +52,17 @@ class ExemplarSvms:
     steps: Int64[np.ndarray, "e"]
     penalty: float
 
+    def at(self, some: Int64[np.ndarray, "k"]) -> "ExemplarSvms":
+        """Those of some exemplars."""
+        return ExemplarSvms(
+            self.positives[some],
+            self.negatives[some],
+            self.biases[some],
+            self.gaps[some],
+            self.steps[some],
+            self.penalty,
+        )
+
     @property
     def at_bound(self) -> float:
         """Share of the negatives' support vectors that are at their bound."""

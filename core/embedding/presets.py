@@ -126,7 +126,13 @@ def _paper(
         "support_at_bound": svms.at_bound,
         "worst_duality_gap": svms.worst_gap,
     }
-    fold_maps = (embedding.map,) * settings.folds
+    folds = windows.folds[windows.exemplars]
+    fold_maps = tuple(
+        associative.fit_without(
+            folds == fold, exemplars, negatives, svms, association, embedding.map
+        )
+        for fold in range(settings.folds)
+    )
     return FeatureEmbedding(embedding.map, fold_maps, diagnostics)
 
 
@@ -154,7 +160,10 @@ def _classic(
         diagnostics[f"explained_{name}"] = float(relations.explained[r])
     return FeatureEmbedding(
         affine.beside([general.map, relations.map]),
-        tuple(affine.beside([general.map, m]) for m in relations.fold_maps),
+        tuple(
+            affine.beside(pair)
+            for pair in zip(general.fold_maps, relations.fold_maps, strict=True)
+        ),
         diagnostics,
     )
 

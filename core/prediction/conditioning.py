@@ -8,21 +8,15 @@ observation given the inducing variables,
     variance  = sf2 - k_uᵀ L⁻ᵀ (I - (I + S)⁻¹) L⁻¹ k_u
     Λ = sn2 (variational)  or  sn2 + diag(K_ff - AᵀA) (FITC)
 
-S and b are sums over windows, so leaving out the windows of some images is a
-subtraction: cross-prediction re-uses kernel, inducing points and noise.
-
-Paper: section 3. Departures: the paper does not say which sparse approximation, nor how
-the means of the training images are made; with in-sample means the learning of alpha
-over-trusts the Gaussian process, hence `leave_out`.
+Paper: section 3. Departures: the paper does not say which sparse approximation.
 """
 
 import dataclasses
-import functools
 from typing import Literal
 
 import numpy as np
 import scipy.linalg
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from belvedere.core import types
 from belvedere.core.prediction import kernel
@@ -53,20 +47,6 @@ class SparsePrior:
             raise ValueError("a sparse Gaussian process needs an inducing point")
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Evidence:
-    """Sufficient statistics of windows: a sum over them."""
-
-    gram: Float[np.ndarray, "M M"]
-    moments: Float[np.ndarray, "3 M"]
-
-    def plus(self, other: "Evidence") -> "Evidence":
-        return Evidence(self.gram + other.gram, self.moments + other.moments)
-
-    def minus(self, other: "Evidence") -> "Evidence":
-        return Evidence(self.gram - other.gram, self.moments - other.moments)
-
-
 def cholesky(prior: SparsePrior) -> tuple[Float[np.ndarray, "M M"], float]:
     """L with L Lᵀ = K_uu + jitter · sf2 · I, and the smallest jitter that allows it."""
     k_uu = prior.signal_variance * kernel.cross(
@@ -93,53 +73,22 @@ def condition(
 ) -> RelationGP:
     """The Gaussian process that has seen these windows."""
     root, _ = cholesky(prior)
-    return _posterior(prior, root, sum_evidence(prior, root, x, targets))
+    return _posterior(prior, root, *_evidence(prior, root, x, targets))
 
 
-def leave_out(
-    prior: SparsePrior,
-    x: Float[np.ndarray, "n Q"],
-    targets: Float[np.ndarray, "3 n"],
-    folds: Int[np.ndarray, "n"],
-) -> dict[int, RelationGP]:
-    """For each fold the Gaussian process that has not seen its windows.
-
-    Args:
-      prior: shared by all folds.
-      x: features of the training windows.
-      targets: their relations.
-      folds: number of the fold of each window; those of one image must share one.
-
-    Returns:
-      Fold number -> Gaussian process, in the order of the numbers.
-    """
-    if folds.shape != (len(x),):
-        raise ValueError(f"folds have shape {folds.shape}, wanted ({len(x)},)")
-    numbers = np.unique(folds).tolist()
-    if len(numbers) < 2:
-        raise ValueError(f"the windows are in folds {numbers}, wanted at least two")
-    root, _ = cholesky(prior)
-    parts = {
-        k: sum_evidence(prior, root, x[folds == k], targets[:, folds == k])
-        for k in numbers
-    }
-    total = functools.reduce(Evidence.plus, parts.values())
-    return {k: _posterior(prior, root, total.minus(p)) for k, p in parts.items()}
-
-
-def sum_evidence(
+def _evidence(
     prior: SparsePrior,
     root: Float[np.ndarray, "M M"],
     x: Float[np.ndarray, "n Q"],
     targets: Float[np.ndarray, "3 n"],
-) -> Evidence:
-    """S and b of some windows; `root` is the Cholesky factor of the prior."""
+) -> tuple[Float[np.ndarray, "M M"], Float[np.ndarray, "3 M"]]:
+    """S and b of the windows; `root` is the Cholesky factor of the prior."""
     require_windows(x, targets)
     k_uf = kernel.cross(x, prior.inducing, prior.lengthscales).T
     k_uf *= prior.signal_variance
     a = scipy.linalg.solve_triangular(root, k_uf, lower=True, overwrite_b=True)
     weighted = a / _observation_variances(prior, a)
-    return Evidence(weighted @ a.T, targets @ weighted.T)
+    return weighted @ a.T, targets @ weighted.T
 
 
 def require_windows(
@@ -163,11 +112,14 @@ def _observation_variances(
 
 
 def _posterior(
-    prior: SparsePrior, root: Float[np.ndarray, "M M"], evidence: Evidence
+    prior: SparsePrior,
+    root: Float[np.ndarray, "M M"],
+    gram: Float[np.ndarray, "M M"],
+    moments: Float[np.ndarray, "3 M"],
 ) -> RelationGP:
     # S = V diag(s) Vᵀ, so (I + S)⁻¹ = V diag(1 / (1 + s)) Vᵀ, and what is left of I
     # has the square root diag(s / (1 + s))^½ Vᵀ
-    s, v = scipy.linalg.eigh(evidence.gram)
+    s, v = scipy.linalg.eigh(gram)
     s = np.maximum(s, 0)
     back = scipy.linalg.solve_triangular(root, v, lower=True, trans="T").T  # Vᵀ L⁻¹
     return RelationGP(
@@ -175,6 +127,6 @@ def _posterior(
         lengthscales=prior.lengthscales,
         signal_variance=prior.signal_variance,
         noise_variance=prior.noise_variance,
-        weights=(evidence.moments @ v / (1 + s)) @ back,
+        weights=(moments @ v / (1 + s)) @ back,
         whitener=np.sqrt(s / (1 + s))[:, None] * back,
     )

@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 import scipy.optimize
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 
 from belvedere.core.prediction import collapsed_bound, conditioning, inducing_points
 from belvedere.core.prediction.conditioning import SparsePrior
@@ -37,6 +37,7 @@ class GPSettings:
       objective: the bound that is maximised, and the approximation that predicts.
       inducing: number of inducing points, at most.
       evaluations: of the objective, at most; the first is the starting point.
+      fold_evaluations: likewise, where a fold is left out.
       noise_floor: smallest variance of noise and signal, in squared relations.
       learn_from: the relations the kernel is learned from; weights are for all three.
     """
@@ -44,6 +45,7 @@ class GPSettings:
     objective: conditioning.Objective = "variational"
     inducing: int = 300
     evaluations: int = 20
+    fold_evaluations: int = 10
     noise_floor: float = 1e-6
     learn_from: Literal["all", "overlap"] = "all"
 
@@ -54,7 +56,7 @@ class GPSettings:
             )
         if self.learn_from not in ("all", "overlap"):
             raise ValueError(f"learn_from {self.learn_from!r}, wanted all or overlap")
-        for name in ("inducing", "evaluations"):
+        for name in ("inducing", "evaluations", "fold_evaluations"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, wanted 1 or more")
         if not 0 < self.noise_floor < np.inf:
@@ -67,7 +69,6 @@ class FitResult:
 
     Attributes:
       gp: has seen all windows.
-      prior: what `conditioning.leave_out` needs for cross-prediction.
       bound_before: log bound in nats at the starting point.
       bound_after: at the parameters kept, the best that were seen.
       evaluations: of the bound and its gradient.
@@ -76,7 +77,6 @@ class FitResult:
     """
 
     gp: RelationGP
-    prior: SparsePrior
     bound_before: float
     bound_after: float
     evaluations: int
@@ -115,13 +115,48 @@ def fit(
     )
     return FitResult(
         gp=conditioning.condition(prior, x, targets),
-        prior=prior,
         bound_before=ascent.bounds[0],
         bound_after=max(ascent.bounds),
         evaluations=len(ascent.bounds),
         jitter=conditioning.cholesky(prior)[1],
         converged=ascent.converged,
     )
+
+
+def fit_without(
+    x: Float[np.ndarray, "n Q"],
+    targets: Float[np.ndarray, "3 n"],
+    folds: Int64[np.ndarray, "n"],
+    settings: GPSettings,
+    seed: int,
+) -> dict[int, RelationGP]:
+    """For each fold the Gaussian process that knows nothing of its windows.
+
+    Kernel, inducing points and noise are learned again: those that have seen the
+    windows of a small class predict them better than they will predict others.
+
+    Args:
+      x: features of the training windows.
+      targets: their relations.
+      folds: number of the fold of each window; those of one image must share one.
+      settings: see there.
+      seed: of the choice of inducing points.
+
+    Returns:
+      Fold number -> Gaussian process, in the order of the numbers.
+    """
+    if folds.shape != (len(x),):
+        raise ValueError(f"folds have shape {folds.shape}, wanted ({len(x)},)")
+    numbers = np.unique(folds).tolist()
+    if len(numbers) < 2:
+        raise ValueError(f"the windows are in folds {numbers}, wanted at least two")
+    fewer = dataclasses.replace(settings, evaluations=settings.fold_evaluations)
+    return {
+        k: fit(
+            x[folds != k], targets[:, folds != k], fewer, np.random.default_rng(seed)
+        ).gp
+        for k in numbers
+    }
 
 
 def initial_parameters(

@@ -102,3 +102,50 @@ def test_equal_windows_are_embedded_at_the_origin():
     _, _, fitted = learn(same[:12], same, same[:12], 10)
     np.testing.assert_array_equal(fitted.map.apply(same), 0)
     assert fitted.variance_share == 1
+
+
+def _without(left_out, exemplars, negatives, dimensions=4):
+    svms, association, whole = learn(exemplars, negatives, exemplars, dimensions)
+    return associative.fit_without(
+        left_out, exemplars, negatives, svms, association, whole.map
+    )
+
+
+def test_exemplars_left_out_have_no_part_in_the_map():
+    exemplars, negatives = windows(40), windows(90, seed=1)
+    left_out = np.arange(40) % 5 == 2
+    changed = np.where(left_out[:, None], windows(40, seed=7), exemplars)
+    fresh = windows(25, seed=3)
+    one, other = (
+        _without(left_out, e, negatives).apply(fresh) for e in (exemplars, changed)
+    )
+    # the same space; only the rotation onto the factors of all may differ
+    u, _, vt = np.linalg.svd(one.T @ other)
+    np.testing.assert_allclose(one @ (u @ vt), other, atol=2e-3)
+
+
+def test_a_map_without_some_exemplars_is_that_of_the_others_alone():
+    exemplars, negatives = windows(40), windows(90, seed=1)
+    left_out = np.arange(40) >= 30
+    _, _, alone = learn(exemplars[:30], negatives, exemplars[:30], 4)
+    fresh = windows(25, seed=3)
+    ours, wanted = (
+        m.apply(fresh) for m in (_without(left_out, exemplars, negatives), alone.map)
+    )
+    np.testing.assert_allclose(ours @ ours.T, wanted @ wanted.T, atol=5e-3)
+
+
+def test_a_map_without_some_exemplars_keeps_the_coordinates_of_all():
+    exemplars, negatives = windows(60), windows(90, seed=1)
+    _, _, whole = learn(exemplars, negatives, exemplars, 3)
+    part = _without(np.arange(60) % 6 == 0, exemplars, negatives, 3)
+    fresh = windows(200, seed=3)
+    for d in range(3):
+        a, b = part.apply(fresh)[:, d], whole.map.apply(fresh)[:, d]
+        assert np.corrcoef(a, b)[0, 1] > 0.9
+
+
+def test_something_must_be_left_to_embed_by():
+    exemplars, negatives = windows(10), windows(30, seed=1)
+    with pytest.raises(ValueError, match="nothing"):
+        _without(np.ones(10, bool), exemplars, negatives)

@@ -52,10 +52,23 @@ def test_one_interface(kind):
     assert all(np.isfinite(v) for v in fitted.diagnostics.values())
 
 
-def test_paper_has_one_map_for_all():
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_map_of_a_fold_knows_nothing_of_its_windows(kind):
+    """But for the coordinates and the lambdas, which are chosen on all windows."""
     features, negatives, windows = problem()
-    fitted = presets.fit_embedding("paper", features, negatives, windows, SETTINGS)
-    assert all(fold_map is fitted.map for fold_map in fitted.fold_maps)
+    own = windows.folds == 3
+    changed = features.toarray()
+    changed[own] = changed[own][:, ::-1]
+    only = dataclasses.replace(
+        SETTINGS, ridge=dataclasses.replace(SETTINGS.ridge, lambdas=(1e-3,))
+    )
+    spaces = []
+    for some in (features, sparse.csr_array(changed)):
+        fitted = presets.fit_embedding(kind, some, negatives, windows, only)
+        matrix = fitted.fold_maps[3].matrix.astype(float)
+        spaces.append(np.linalg.qr(matrix - matrix.mean(axis=0))[0])
+    cosines = np.linalg.svd(spaces[0].T @ spaces[1])[1]
+    assert cosines.min() > 1 - 1e-4
 
 
 def test_classic_replaces_the_last_three_dimensions():
@@ -66,7 +79,7 @@ def test_classic_replaces_the_last_three_dimensions():
         classic.map.matrix[:, :7], paper.map.matrix[:, :7], atol=1e-4
     )
     for fold_map in classic.fold_maps:
-        np.testing.assert_array_equal(fold_map.matrix[:, :7], classic.map.matrix[:, :7])
+        assert np.abs(fold_map.matrix[:, :7] - classic.map.matrix[:, :7]).max() > 1e-3
         assert np.abs(fold_map.matrix[:, 7:] - classic.map.matrix[:, 7:]).max() > 1e-2
     fresh, _, truth = problem(seed=1)
     predicted = classic.map.apply(fresh)[:, 7:]

@@ -71,42 +71,6 @@ def test_the_two_objectives_differ():
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_leaving_out_a_fold_is_conditioning_on_the_others(objective):
-    x, targets, rng = _problem(60)
-    prior = _prior(rng.normal(size=(9, 3)), objective)
-    folds = np.repeat([7, 2, 4], 20)
-    found = conditioning.leave_out(prior, x, targets, folds)
-    assert list(found) == [2, 4, 7]
-    for fold, gp in found.items():
-        rest = folds != fold
-        sparse = _sparse(prior, x[rest])
-        new = x[~rest]
-        _assert_predicts(gp, new, *sparse.predict(targets[:, rest], new), atol=1e-9)
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_a_left_out_window_does_not_influence_its_prediction(objective):
-    x, targets, rng = _problem(30)
-    prior = _prior(rng.normal(size=(6, 3)), objective)
-    folds = np.arange(30) % 3
-    changed = np.where(folds == 1, 9.0, targets)
-    before = conditioning.leave_out(prior, x, targets, folds)
-    after = conditioning.leave_out(prior, x, changed, folds)
-    np.testing.assert_allclose(after[1].weights, before[1].weights, rtol=1e-7)
-    assert np.abs(after[0].weights - before[0].weights).max() > 1e-2
-
-
-def test_folds_must_leave_something():
-    x, targets, _ = _problem(6)
-    prior = _prior(x, "variational")
-    with pytest.raises(ValueError, match="two"):
-        conditioning.leave_out(prior, x, targets, np.zeros(6, np.int64))
-    # from the outermost check or from ours, according to who looks first
-    with pytest.raises(Exception, match="folds"):
-        conditioning.leave_out(prior, x, targets, np.zeros(5, np.int64))
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES)
 def test_duplicate_inducing_points_are_helped_by_jitter(objective):
     x, targets, rng = _problem(30)
     inducing = np.repeat(rng.normal(size=(4, 3)), 5, axis=0)

@@ -42,7 +42,7 @@ def test_a_fit_learns(objective):
 def test_the_bound_reported_is_that_of_the_parameters_kept(objective):
     x, targets = _toy(60)
     result = _fit(x, targets, objective=objective)
-    p = result.prior
+    p = result.gp
     sparse = oracle.Sparse(
         x,
         p.inducing,
@@ -192,3 +192,45 @@ def test_nothing_cannot_be_learned_from():
 def test_settings_are_checked(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         GPSettings(**settings)
+
+
+def _without(x, targets, folds):
+    settings = GPSettings(inducing=15, fold_evaluations=6)
+    return fitting.fit_without(x, targets, folds, settings, seed=3)
+
+
+def test_leaving_out_a_fold_is_fitting_the_others():
+    x, targets = _toy(90)
+    folds = np.repeat([7, 2, 4], 30)
+    found = _without(x, targets, folds)
+    assert list(found) == [2, 4, 7]
+    for fold, gp in found.items():
+        rest = folds != fold
+        alone = fitting.fit(
+            x[rest],
+            targets[:, rest],
+            GPSettings(inducing=15, evaluations=6),
+            np.random.default_rng(3),
+        ).gp
+        np.testing.assert_array_equal(gp.lengthscales, alone.lengthscales)
+        np.testing.assert_array_equal(gp.predict(x).mean, alone.predict(x).mean)
+
+
+def test_a_fold_left_out_influences_nothing():
+    x, targets = _toy(90)
+    folds = np.arange(90) % 3
+    other_x = np.where((folds == 1)[:, None], x + 5, x)
+    changed = np.where(folds == 1, 9.0, targets)
+    before, after = _without(x, targets, folds), _without(other_x, changed, folds)
+    np.testing.assert_array_equal(after[1].inducing, before[1].inducing)
+    np.testing.assert_array_equal(after[1].weights, before[1].weights)
+    assert np.abs(after[0].weights - before[0].weights).max() > 1e-2
+
+
+def test_folds_must_leave_something():
+    x, targets = _toy(30)
+    with pytest.raises(ValueError, match="two"):
+        _without(x, targets, np.zeros(30, np.int64))
+    # from the outermost check or from ours, according to who looks first
+    with pytest.raises(Exception, match="folds"):
+        _without(x, targets, np.zeros(29, np.int64))
