@@ -17,12 +17,13 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse
 
-from belvedere.core import class_model, sight, types
+from belvedere.core import class_model, explanation, sight, types
 from belvedere.core.appearance import bag_of_words, codebooks, grids, hog, location
-from belvedere.core.assessment import calibration
+from belvedere.core.assessment import calibration, verdicts
 from belvedere.core.context import hyperfeatures, scaling
 from belvedere.core.embedding import affine, sampling
 from belvedere.core.prediction import relation_gp
+from belvedere.core.report import contents
 
 VERSION = 1
 _TREE = "tree"
@@ -35,6 +36,8 @@ _KINDS: dict[str, type] = {
         class_model.Appearance,
         class_model.ClassModel,
         codebooks.Codebook,
+        contents.Shown,
+        explanation.Explanation,
         grids.Grid,
         hog.GradientMap,
         hyperfeatures.Consistency,
@@ -46,6 +49,7 @@ _KINDS: dict[str, type] = {
         sight.View,
         types.Competition,
         types.Windows,
+        verdicts.Verdict,
     )
 }
 
@@ -98,6 +102,8 @@ def _encode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         return {"map": [[k, _encode(v, arrays)] for k, v in value.items()]}
     if isinstance(value, tuple):
         return {"tuple": [_encode(v, arrays) for v in value]}
+    if isinstance(value, bytes):
+        return {"bytes": _keep(np.frombuffer(value, np.uint8), arrays)["array"]}
     if value is None or isinstance(value, bool | int | float | str):
         return {"plain": value}
     raise ValueError(f"a {type(value).__name__} cannot be archived")
@@ -124,6 +130,8 @@ def _decode(node: Any, file: Mapping[str, np.ndarray]) -> Any:
             return value
         case {"array": key}:
             return file[key]
+        case {"bytes": key}:
+            return file[key].tobytes()
         case {"enum": name, "value": value}:
             return _KINDS[name](value)
         case {"csr": parts, "shape": shape}:

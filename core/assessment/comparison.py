@@ -1,8 +1,15 @@
 """Several ways to place the box of a class, learned and judged on the same pictures.
 
-Paper: section 5. Methods: the whole image, one constant box, location and scale alone,
-appearance alone (AE-GP: the same windows and features, phi_S only), the full method,
-and the ceiling, which is the best candidate window and needs the truth.
+  full       the method
+  ae_gp      appearance alone, the paper's predecessor: phi_S only, its two weights by
+             the same structured learning, the same windows and features
+  gp_mean    the window of highest predicted overlap mu
+  gp_sure    the window of highest mu - kappa · sigma, kappa chosen in cross-validation
+  location   appearance alone, and of it nothing but location and scale
+  ceiling    the best candidate window, which takes the truth to know
+and the `baselines`.
+
+Paper: section 5.
 """
 
 import dataclasses
@@ -12,15 +19,32 @@ import numpy as np
 from jaxtyping import Float
 
 from belvedere.core import localization, sight
-from belvedere.core.assessment import constant_box
+from belvedere.core.assessment import baselines, calibration
+from belvedere.core.assessment.baselines import Baseline
+from belvedere.core.assessment.window_choice import Placement
 from belvedere.core.class_model import Appearance, ClassModel, Settings
-from belvedere.core.context import learning
+from belvedere.core.context.scaling import Scaling
 from belvedere.core.embedding import sampling
 from belvedere.core.sight import Eyes, Samples, View
-from belvedere.core.types import HYPERFEATURES
+from belvedere.core.types import HYPERFEATURES, Competition, P
 from belvedere.core.windows import boxes
 
-_SCORE_ALONE = tuple(HYPERFEATURES.index(name) for name in ("mean_overlap", "std"))
+METHODS = (
+    "full",
+    "ae_gp",
+    "gp_sure",
+    "gp_mean",
+    "mkl_svm",
+    "uva",
+    "location",
+    "constant_box",
+    "centre_prior",
+    "whole_image",
+    "ceiling",
+)
+KAPPAS = (0.25, 0.5, 1.0, 2.0)
+_MEAN, _STD = (HYPERFEATURES.index(name) for name in ("mean_overlap", "std"))
+_LOCATION_INDUCING = 100  # points in four dimensions
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -43,89 +67,159 @@ class Placed:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Trained:
-    """The models of a class that are compared, and how the full one was learned."""
+class Modelled:
+    """A method that is a class model."""
 
-    full: ClassModel
-    ae_gp: ClassModel
-    location: ClassModel
-    constant: Float[np.ndarray, "4"]
-    learned: learning.Learned
-    diagnostics: Mapping[str, float]
+    model: ClassModel
+
+    def place(self, view: View, eyes: Eyes) -> Placement:
+        found = localization.localize(view, self.model, eyes)
+        return Placement(found.box, found.score, found.expected_iou)
 
 
-def train(
+def appearance_alone(
+    tables: Mapping[str, Competition], appearance: Appearance, settings: Settings
+) -> dict[str, Baseline]:
+    """AE-GP in its three forms, from the tables that the full method learns from."""
+    ae_gp, _ = localization.learn_context(tables, appearance, only(settings, "score"))
+    means = [_given(tables, appearance, settings, kappa) for kappa in (0.0, *KAPPAS)]
+    sure = max(means[1:], key=lambda found: found[1])
+    models = {"ae_gp": ae_gp, "gp_sure": sure[0], "gp_mean": means[0][0]}
+    return {name: Modelled(model) for name, model in models.items()}
+
+
+def only(settings: Settings, *families: str) -> Settings:
+    """The settings with hyper-features of these families alone.
+
+    Families are `global`, `local`, `consistency`, and `score`, which is phi_S.
+    """
+    columns = tuple(
+        number
+        for number, name in enumerate(HYPERFEATURES)
+        if (name.split("_")[0] if number < _MEAN else "score") in families
+    )
+    return dataclasses.replace(
+        settings, learning=dataclasses.replace(settings.learning, columns=columns)
+    )
+
+
+def _given(
+    tables: Mapping[str, Competition],
+    appearance: Appearance,
+    settings: Settings,
+    kappa: float,
+) -> tuple[ClassModel, float]:
+    """mu - kappa · sigma as a model, and its mean IoU in images not seen."""
+    alpha = np.zeros(P)
+    alpha[_MEAN], alpha[_STD] = 1.0, -kappa
+    scores, ious = [], []
+    for name in sorted(tables):
+        values = tables[name].hyperfeatures @ alpha
+        scores.append(values.max())
+        ious.append(tables[name].ious[values.argmax()])
+    held_out = np.array(scores), np.array(ious)
+    promise = calibration.fit(*held_out)
+    plain = Scaling(np.zeros(P), np.ones(P))
+    model = ClassModel(
+        appearance.maps,
+        appearance.gp,
+        alpha,
+        plain,
+        promise,
+        calibration.shortfall(promise, *held_out),
+        settings.consistency,
+    )
+    return model, float(held_out[1].mean())
+
+
+def simpler(
+    names: Sequence[str],
     pictures: Pictures,
+    samples: Sequence[Samples],
     negatives: Sequence[Samples],
     eyes: Eyes,
     settings: Settings,
-    appearance: Appearance | None = None,
-) -> Trained:
-    """Learns a class in every way; its appearance may have been learned before."""
+) -> dict[str, Baseline]:
+    """`location` and the baselines of these names, which need no tables.
+
+    Args:
+      names: of the methods.
+      pictures: to learn from.
+      samples: their sampled windows.
+      negatives: windows of pictures of other classes.
+      eyes: how all of them were looked at.
+      settings: of the full method.
+    """
+    learned: dict[str, Baseline] = {}
+    for name in names:
+        if name == "location":
+            learned[name] = _location(pictures, samples, negatives, eyes, settings)
+        else:
+            learned[name] = baselines.train(
+                name,
+                pictures.views,
+                pictures.truths,
+                samples,
+                negatives,
+                eyes,
+                settings.seed,
+            )
+    return learned
+
+
+def _location(
+    pictures: Pictures,
+    samples: Sequence[Samples],
+    negatives: Sequence[Samples],
+    eyes: Eyes,
+    settings: Settings,
+) -> Modelled:
+    points = min(settings.gp.inducing, _LOCATION_INDUCING)
     alone = dataclasses.replace(
-        settings,
-        learning=dataclasses.replace(settings.learning, columns=_SCORE_ALONE),
+        only(settings, "score"), gp=dataclasses.replace(settings.gp, inducing=points)
     )
-    views, truths = pictures.views, pictures.truths
-    samples = [
-        sight.sample(views[i], truths[i], i, eyes, settings.sampling) for i in views
-    ]
-    if appearance is None:
-        appearance = localization.learn_appearance(samples, negatives, settings)
-    tables = {
-        i: localization.compete(views[i], truths[i], i, appearance, eyes, settings)
-        for i in views
-    }
-    full, learned = localization.learn_context(tables, appearance, settings)
-    ae_gp, _ = localization.learn_context(tables, appearance, alone)
     location = localization.learn_appearance(
         [_location_only(s) for s in samples],
         [_location_only(s) for s in negatives],
-        settings,
+        alone,
     )
     tables = {
-        i: localization.compete(views[i], truths[i], i, location, eyes, alone)
-        for i in views
+        name: localization.compete(
+            view, pictures.truths[name], name, location, eyes, alone
+        )
+        for name, view in pictures.views.items()
     }
-    return Trained(
-        full,
-        ae_gp,
-        localization.learn_context(tables, location, alone)[0],
-        constant_box.best_constant_box([_relative(views[i], truths[i]) for i in views]),
-        learned,
-        appearance.diagnostics,
+    return Modelled(localization.learn_context(tables, location, alone)[0])
+
+
+def _location_only(samples: Samples) -> Samples:
+    return dataclasses.replace(
+        samples, features={"location": samples.features["location"]}
     )
 
 
 def place(
-    trained: Trained,
-    pictures: Pictures,
+    methods: Mapping[str, Baseline],
+    view: View,
+    truth: Float[np.ndarray, "T 4"],
+    image_id: str,
     eyes: Eyes,
-    models: Sequence[str] = ("location", "ae_gp", "full"),
 ) -> list[Placed]:
-    """The boxes of every method on pictures that were not learned from.
-
-    Of the methods with a model, those in `models`.
-    """
-    result = []
-    for name, view in pictures.views.items():
-        truth = pictures.truths[name]
-        whole = np.array([0, 0, view.windows.width, view.windows.height]) * view.scale
-        windows = view.windows.boxes * view.scale
-        best = windows[boxes.ious(windows, truth).max(axis=1).argmax()]
-        chosen = {
-            "whole_image": (whole, 0.0),
-            "constant_box": (trained.constant * whole[[2, 3, 2, 3]], 0.0),
-            "ceiling": (best, 0.0),
-        }
-        for method in models:
-            model: ClassModel = getattr(trained, method)
-            found = localization.localize(view, model, eyes)
-            chosen[method] = (found.box, found.expected_iou)
-        for method, (box, score) in chosen.items():
-            iou = float(boxes.ious(box[None], truth).max())
-            result.append(Placed(method, name, box, score, iou))
-    return result
+    """The box of each method, and the ceiling, on a picture not learned from."""
+    windows = view.windows.boxes * view.scale
+    best = windows[boxes.ious(windows, truth).max(axis=1).argmax()]
+    chosen = {name: method.place(view, eyes) for name, method in methods.items()}
+    chosen["ceiling"] = Placement(best, 0.0, 0.0)
+    return [
+        Placed(
+            name,
+            image_id,
+            found.box,
+            found.expected_iou,
+            float(boxes.ious(found.box[None], truth).max()),
+        )
+        for name, found in chosen.items()
+    ]
 
 
 def negatives_of(
@@ -136,14 +230,3 @@ def negatives_of(
         sight.sample_negatives(view, name, count, eyes, settings)
         for name, view in pictures.views.items()
     ]
-
-
-def _location_only(samples: Samples) -> Samples:
-    return dataclasses.replace(
-        samples, features={"location": samples.features["location"]}
-    )
-
-
-def _relative(view: View, truth: Float[np.ndarray, "T 4"]) -> Float[np.ndarray, "T 4"]:
-    sides = np.array([view.windows.width, view.windows.height] * 2) * view.scale
-    return truth / sides
