@@ -12,7 +12,7 @@ import typer
 
 from belvedere.pipelines import logs
 from belvedere.pipelines import options as o
-from belvedere.pipelines.failures import Mistake, guarded
+from belvedere.pipelines.failures import Mistake, guarded, opening
 
 if TYPE_CHECKING:
     from belvedere.pipelines.voice import Voice
@@ -181,6 +181,100 @@ def run(
         speaker.watch,
     )
     return command.main(learning, output, limit, speaker, max_dead)
+
+
+@app.command(options_metavar=_BEAM)
+@guarded
+def evaluate(
+    context: typer.Context,
+    images: o.Images,
+    boxes: o.Boxes,
+    output: o.Output,
+    models: o.SomeModels = None,
+    holdout: o.Holdout = None,
+    folds: o.Folds = None,
+    baselines: o.Baselines = False,
+    work: o.Work = None,
+    images_format: o.ImagesFormat = None,
+    boxes_format: o.BoxesFormat = None,
+    classes: o.Classes = None,
+    limit: o.Limit = None,
+    preset: o.PresetOption = o.Preset.classic,
+    config: o.Config = None,
+    settings: o.Set = None,
+    seed: o.Seed = None,
+    workers: o.Workers = 1,
+    log_format: o.Log = o.LogFormat.text,
+    quiet: o.Quiet = False,
+) -> int:
+    """Judges boxes on images not learned from; writes a report.
+
+    Example: belvedere evaluate --images photos --boxes boxes.csv --holdout 0.35
+    --output out --baselines
+    """
+    speaker = _speaker(log_format, quiet)
+    from belvedere.pipelines import evaluate as command
+    from belvedere.transforms.evaluate import Protocol
+
+    with opening():
+        protocol = Protocol(
+            holdout, folds, models, seed=seed or 0, with_baselines=baselines
+        )
+    told = command.Options(
+        tuple(images),
+        boxes,
+        output,
+        work or f"{output.rstrip('/')}-work",
+        protocol,
+        o.configured(preset, config, settings, seed),
+        images_format,
+        boxes_format,
+        o.names(classes),
+        limit,
+        workers=workers,
+        beam_options=context.obj,
+        watch=speaker.watch,
+    )
+    return command.command(told, speaker)
+
+
+@app.command()
+@guarded
+def report(
+    context: typer.Context,
+    output: o.Output,
+    log_format: o.Log = o.LogFormat.text,
+    quiet: o.Quiet = False,
+) -> None:
+    """Makes OUTPUT/report.html of an annotation run.
+
+    Example: belvedere report --output out
+    """
+    speaker = _speaker(log_format, quiet, context)
+    from belvedere.pipelines import report as command
+
+    command.main(output, speaker)
+
+
+@app.command()
+@guarded
+def explain(
+    context: typer.Context,
+    picture: o.ThePicture,
+    label: o.TheLabel,
+    models: o.Models,
+    output: o.Page = None,
+    log_format: o.Log = o.LogFormat.text,
+    quiet: o.Quiet = False,
+) -> None:
+    """Says why a box was chosen in PICTURE.
+
+    Example: belvedere explain cat.jpg --class cat --models models --output why.html
+    """
+    speaker = _speaker(log_format, quiet, context)
+    from belvedere.pipelines import explain as command
+
+    command.main(command.Options(picture, label, models, output), speaker)
 
 
 @app.command(options_metavar=_BEAM)

@@ -43,6 +43,25 @@ Unboxed = Annotated[
 Models = Annotated[str, _option("models", "DIR", "Where the models are.")]
 Output = Annotated[str, _option("output", "DIR", "Where the output is.")]
 Picture = Annotated[str | None, typer.Argument(metavar="PICTURE", help="One picture.")]
+ThePicture = Annotated[str, typer.Argument(metavar="PICTURE", help="One picture.")]
+TheLabel = Annotated[str, _option("class", "NAME", "The class of PICTURE.")]
+Page = Annotated[
+    pathlib.Path | None, _option("output", "PAGE.html", "Write a page to look at.")
+]
+SomeModels = Annotated[
+    str | None, _option("models", "DIR", "Judge these models, learn nothing.")
+]
+Holdout = Annotated[
+    float | None,
+    _option("holdout", "SHARE", "Judge on this share of each class, learn the rest."),
+]
+Folds = Annotated[
+    int | None, _option("folds", "K", "Cross-validate: judge on each of K parts.")
+]
+Baselines = Annotated[
+    bool,
+    typer.Option("--baselines", help="Judge MKL-SVM, UVA and location alone, too."),
+]
 Label = Annotated[str | None, _option("class", "NAME", "The class of PICTURE.")]
 Draw = Annotated[
     pathlib.Path | None,

@@ -38,7 +38,7 @@ def main(options: Options, speaker: Voice) -> dict[str, Any]:
     """Prints the row of the picture, and returns it."""
     with opening():
         uri = input_files.normal(options.picture)
-        data = _read(uri)
+        data = read(uri)
     localizer = Localizer(_job(options))
     try:
         row = localizer.row(
@@ -53,7 +53,8 @@ def main(options: Options, speaker: Voice) -> dict[str, Any]:
     return row
 
 
-def _read(uri: str) -> bytes:
+def read(uri: str) -> bytes:
+    """The content of a picture file."""
     try:
         return input_files.read(uri, sources.MAX_BYTES)
     except InputError as error:
@@ -78,9 +79,14 @@ def _check(row: dict[str, Any], options: Options) -> None:
     if "stage" in row:
         raise Mistake(f"{row['image_uri']}: {row['code']}, {row['message']}")
     if row["status"] == "refused":
-        known = [c.label for c in classes.read(options.models) if not c.reason]
-        some = ", ".join(known[:20])
-        raise Mistake(f"{options.models} has no model of {options.label!r}, but {some}")
+        raise no_model(options.models, options.label)
+
+
+def no_model(models: str, label: str) -> Mistake:
+    """That a class was not learned, and which were."""
+    known = [c.label for c in classes.read(models) if not c.reason]
+    some = ", ".join(known[:20])
+    return Mistake(f"{models} has no model of {label!r}, but {some}")
 
 
 def _draw(

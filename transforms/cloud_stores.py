@@ -71,6 +71,11 @@ class GoogleStore(_CloudStore):
             return False
         return True
 
+    def _replace(self, path: str, data: bytes) -> None:
+        bucket, _, key = path.removeprefix("gs://").partition("/")
+        blob = _storage_client().bucket(bucket).blob(key)
+        blob.upload_from_string(data, "application/octet-stream")
+
 
 @functools.cache
 def _storage_client() -> Any:
@@ -93,6 +98,10 @@ class S3Store(_CloudStore):
                 return status != 412
             time.sleep(random.random() * 0.05 * 2**attempt)
         raise stores.StoreError(f"cannot write {path}: other uploads of it do not end")
+
+    def _replace(self, path: str, data: bytes) -> None:
+        bucket, _, key = path.removeprefix("s3://").partition("/")
+        _s3_client().put_object(Bucket=bucket, Key=key, Body=data)
 
 
 def _put_status(put: functools.partial) -> int:

@@ -65,11 +65,22 @@ def learning_of(step: str) -> Iterator[None]:
 
 @dataclasses.dataclass(frozen=True)
 class Lesson:
-    """A class to be learned: the unit of work, and the slices of its images."""
+    """A class to be learned.
+
+    Attributes:
+      label: the class.
+      unit: of work.
+      slices: of its images.
+      among: the ids of those to learn from, all if None.
+    """
 
     label: str
     unit: WorkUnit
     slices: tuple[TrainingSlice, ...]
+    among: frozenset[str] | None = None
+
+    def __contains__(self, image_id: str) -> bool:
+        return self.among is None or image_id in self.among
 
 
 @dataclasses.dataclass(frozen=True)

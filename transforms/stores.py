@@ -2,7 +2,8 @@
 
 Everything that is kept is written by `Store.create`: the file appears complete under
 its name, or not at all, and a name that is taken stays as it is. Of two writers at once
-exactly one is told True.
+exactly one is told True. What can be made again from kept files, a summary or a report,
+is written by `Store.replace`: the last one stands.
 
 - A local folder: a temporary file beside the final one, fsync, `os.link`. A killed
   writer leaves a file named `.tmp-...` that no reader looks at.
@@ -133,6 +134,12 @@ class Store(abc.ABC):
         with _explained("write", path):
             return self._create(path, data)
 
+    def replace(self, name: str, data: bytes) -> None:
+        """Makes the file with this content, whether or not there is one: a summary."""
+        path = self.path(name)
+        with _explained("write", path):
+            self._replace(path, data)
+
     def open_read(self, name: str) -> IO[bytes]:
         path = self.path(name)
         with _explained("read", path):
@@ -165,6 +172,9 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def _create(self, path: str, data: bytes) -> bool: ...
+
+    @abc.abstractmethod
+    def _replace(self, path: str, data: bytes) -> None: ...
 
     @abc.abstractmethod
     def _open(self, path: str) -> IO[bytes]: ...
@@ -202,15 +212,12 @@ class LocalStore(Store):
         super().__init__(os.path.abspath(uri))
 
     def _create(self, path: str, data: bytes) -> bool:
-        folder = pathlib.Path(path).parent
-        folder.mkdir(parents=True, exist_ok=True)
-        temporary = str(folder / f"{TEMPORARY}{uuid.uuid4().hex}")
-        try:
-            _write(temporary, data)
+        with _beside(path, data) as temporary:
             return _link(temporary, path)
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+
+    def _replace(self, path: str, data: bytes) -> None:
+        with _beside(path, data) as temporary:
+            os.replace(temporary, path)
 
     def _open(self, path: str) -> IO[bytes]:
         return open(path, "rb")
@@ -229,6 +236,20 @@ class LocalStore(Store):
             with contextlib.suppress(FileNotFoundError):  # a temporary file, gone
                 status = entry.stat()
                 yield Found(f"{folder}/{entry.name}", status.st_size, status.st_mtime)
+
+
+@contextlib.contextmanager
+def _beside(path: str, data: bytes) -> Iterator[str]:
+    """A temporary file with this content in the folder of `path`."""
+    folder = pathlib.Path(path).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = str(folder / f"{TEMPORARY}{uuid.uuid4().hex}")
+    try:
+        _write(temporary, data)
+        yield temporary
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
 
 
 def _write(path: str, data: bytes) -> None:

@@ -103,12 +103,16 @@ class Workshop:
         settings = self.job.configuration.method.sampling
         return sight.sample(one.view, one.truth, one.image_id, self.eyes[0], settings)
 
+    def lesson_samples(self, lesson: Lesson) -> list[Samples]:
+        found = (one for part in lesson.slices for one in self.samples(part))
+        return [one for one in found if one.image_id in lesson]
+
     def appearance(self, lesson: Lesson) -> Appearance:
         """The embedding and the Gaussian process of a class."""
 
         def make() -> Appearance:
             chosen = self.job.configuration
-            samples = [one for part in lesson.slices for one in self.samples(part)]
+            samples = self.lesson_samples(lesson)
             pool = model_store.read_negatives(
                 self.store, chosen.sight, self.eyes[1], lesson.label
             )
@@ -126,10 +130,27 @@ class Workshop:
         """Keeps the tables of a slice, if the appearance of its class is there."""
         name = self._appearance_name(unit)
         if appearance := self.work.find(name, Appearance):
-            self.tables(training, unit, appearance)
+            self._tables(training, unit, appearance)
 
     def tables(
-        self, training: TrainingSlice, unit: str, appearance: Appearance
+        self, lesson: Lesson, appearance: Appearance
+    ) -> tuple[dict[str, Competition], list[InputFault]]:
+        """The tables of all images of a lesson."""
+        tables: dict[str, Competition] = {}
+        faults: list[InputFault] = []
+        for training in lesson.slices:
+            unit, among = lesson.unit.digest, lesson.among
+            more, unusable = self._tables(training, unit, appearance, among)
+            tables |= more
+            faults += unusable
+        return tables, faults
+
+    def _tables(
+        self,
+        training: TrainingSlice,
+        unit: str,
+        appearance: Appearance,
+        among: frozenset[str] | None = None,
     ) -> tuple[dict[str, Competition], list[InputFault]]:
         """The table of hyper-features and losses of each image of a slice."""
 
@@ -137,6 +158,8 @@ class Workshop:
             tables, faults = {}, []
             chosen = {c.image_id: c for c in training.chosen}
             for one in self.views(training)[0]:
+                if among is not None and one.image_id not in among:
+                    continue
                 try:
                     tables[one.image_id] = self._competition(one, appearance)
                 except Exception as error:
@@ -159,12 +182,7 @@ class Workshop:
     def learn(self, lesson: Lesson) -> Learnt:
         """The model of a class."""
         appearance = self.appearance(lesson)
-        tables: dict[str, Competition] = {}
-        faults: list[InputFault] = []
-        for training in lesson.slices:
-            more, unusable = self.tables(training, lesson.unit.digest, appearance)
-            tables |= more
-            faults += unusable
+        tables, faults = self.tables(lesson, appearance)
         method = self.job.configuration.method
         with learning_of("context"):
             model, learned = localization.learn_context(tables, appearance, method)

@@ -8,7 +8,7 @@ import runs
 from PIL import Image
 
 from belvedere.core import localization
-from belvedere.pipelines import baselines, demo, failures, toy_data
+from belvedere.pipelines import demo, failures, toy_data
 
 IMAGES = 9
 
@@ -33,35 +33,46 @@ def learned(monkeypatch) -> list[set[str]]:
     return found
 
 
-def test_the_demo_ends_with_a_sheet_and_figures(belvedere, told, learned, tmp_path):
+METHODS = {
+    *("full", "ae_gp", "gp_sure", "gp_mean"),
+    *("constant_box", "centre_prior", "whole_image", "ceiling"),
+}
+
+
+def test_the_demo_ends_with_a_report_and_figures(belvedere, told, learned, tmp_path):
     said = belvedere(*told)
     assert said.code == failures.DONE
-    assert sorted(map(len, learned)) == [1, 1, 6, 6]  # nothing is learned twice
-    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
-    assert set(metrics["methods"]) == {*baselines.METHODS, "full", "ceiling"}
+    assert sorted(map(len, learned)) == [6, 6]  # nothing is learned twice
+    folder = tmp_path / "out" / "evaluation"
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert set(metrics["methods"]) == METHODS
     judged = metrics["methods"]["full"]["per_class"]
     assert [figures["images"] for figures in judged.values()] == [IMAGES // 3] * 2
     ceiling = metrics["methods"]["ceiling"]["mean_iou"]
     assert 0 < metrics["methods"]["full"]["mean_iou"] <= ceiling
-    assert set(metrics["paired"]) == {
-        f"full-{method}" for method in (*baselines.METHODS, "ceiling")
-    }
+    assert set(metrics["paired"]) == {f"full-{m}" for m in METHODS - {"full"}}
     sheet = np.asarray(Image.open(tmp_path / "out" / "sheet.png"))
     assert sheet.std() > 10
-    assert "sheet.png" in said.out and "ae_gp" in said.out
+    assert "report.html" in said.out and "ae_gp" in said.out
+    page = (folder / "report.html").read_text()
+    assert "<svg" in page and "data:image/jpeg" in page
     _figures_are_those_of_the_output(tmp_path / "out", metrics)
     before = runs.files(tmp_path)
     again = belvedere(*told)
     assert again.code == failures.DONE
-    assert json.loads((tmp_path / "out" / "metrics.json").read_text()) == metrics
-    changed = {"out/metrics.json", "out/sheet.png"}
+    found = json.loads((folder / "metrics.json").read_text())
+    assert found["methods"] == metrics["methods"]
     after = runs.files(tmp_path)
-    assert after.keys() == before.keys()
-    assert all(after[name] == before[name] for name in before.keys() - changed)
+    changed = {"metrics.json", "report.html", "sheet.png"}
+    for name in before:
+        if name.rpartition("/")[2] not in changed:
+            assert after[name] == before[name]
+    new = after.keys() - before.keys()
+    assert all("/evaluations/" in name for name in new) and len(new) == 1
 
 
 def _figures_are_those_of_the_output(output, metrics):
-    truths = demo._truths(output / f"toys-2x{IMAGES}")
+    truths = demo._truths(output / f"toys-2x{IMAGES}", toy_data.TRUTH)
     assert (output / f"toys-2x{IMAGES}" / toy_data.BOXES).exists()
     ious = []
     for row in runs.rows(output):

@@ -1,0 +1,307 @@
+"""Judging on images that were not learned from, and what is written of it."""
+
+import csv
+import io
+import json
+import pathlib
+import shutil
+import tarfile
+
+import numpy as np
+import pytest
+import runs
+from PIL import Image
+
+from belvedere.core import archive
+from belvedere.pipelines import evaluate, failures, toy_data
+from belvedere.transforms.evaluate import Protocol
+
+QUICK = {"full", "ae_gp", "gp_sure", "gp_mean"}
+FIXED = {"constant_box", "centre_prior", "whole_image", "ceiling"}
+
+
+@pytest.fixture(scope="module")
+def boxed(tmp_path_factory) -> pathlib.Path:
+    """Two classes with boxes; of one picture a smaller and a mirrored copy."""
+    folder = tmp_path_factory.mktemp("boxed")
+    toy_data.write(folder, runs.LABELS, 12, 0)
+    rows = (folder / toy_data.BOXES).read_text().splitlines()
+    for line in list(rows):
+        if line.startswith("images/car/00003"):
+            sides = line.split(",")[2:]
+            half = ",".join(str(int(side) // 2) for side in sides)
+            rows.append(f"images/car/half.jpg,car,{half}")
+    picture = Image.open(folder / "images/car/00003.jpg")
+    small = picture.resize((picture.width // 2, picture.height // 2))
+    small.save(folder / "images/car/half.jpg", quality=70)
+    (folder / toy_data.BOXES).write_text("\n".join(rows) + "\n")
+    return folder
+
+
+def _options(boxed, folder, protocol, **more) -> evaluate.Options:
+    return evaluate.Options(
+        (str(boxed / "images"),),
+        str(boxed / toy_data.BOXES),
+        str(folder / "out"),
+        str(folder / "work"),
+        protocol,
+        runs.TINY,
+        **more,
+    )
+
+
+@pytest.fixture(scope="module")
+def held_out(boxed, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("held-out")
+    options = _options(boxed, folder, Protocol(holdout=0.35, with_baselines=True))
+    return folder, options, evaluate.main(options)
+
+
+def _parts(folder: pathlib.Path) -> dict[str, str]:
+    with (folder / "out" / "split.csv").open(newline="") as file:
+        return {row["image"]: row["part"] for row in csv.DictReader(file)}
+
+
+def test_images_are_held_out_class_by_class(held_out, boxed):
+    folder, _, found = held_out
+    parts = _parts(folder)
+    assert len(parts) == 25 and set(parts.values()) == {"train", "test"}
+    for label in runs.LABELS:
+        of = [part for name, part in parts.items() if name.startswith(f"{label}/")]
+        assert abs(of.count("test") - 0.35 * len(of)) <= 1
+    judged = {i for verdict in found.verdicts for i in verdict.image_ids}
+    assert judged == {name for name, part in parts.items() if part == "test"}
+    for verdict in found.verdicts:
+        mine = [n for n in parts if n.startswith(f"{verdict.label}/")]
+        assert verdict.learned_from == sum(parts[n] == "train" for n in mine)
+
+
+def test_near_duplicates_are_on_one_side_and_told(held_out):
+    folder, _, found = held_out
+    parts = _parts(folder)
+    assert parts["car/00003.jpg"] == parts["car/half.jpg"]
+    groups = found.document["near_duplicates"]
+    assert groups == [["car: car/00003.jpg", "car: car/half.jpg"]]
+    assert found.metrics["counts"]["near_duplicates"] == 1
+
+
+def test_every_method_is_judged_on_every_test_image(held_out):
+    _, _, found = held_out
+    methods = found.metrics["methods"]
+    assert methods.keys() == QUICK | FIXED | {"mkl_svm", "uva", "location"}
+    for figures in methods.values():
+        images = [of["images"] for of in figures["per_class"].values()]
+        assert sum(images) == found.metrics["counts"]["test_images"]
+        assert figures["mean_iou"] <= methods["ceiling"]["mean_iou"] + 1e-12
+        assert figures["box_accuracy"]["0.5"] == figures["corloc"]
+    assert found.metrics["paired"].keys() == {
+        f"full-{name}" for name in methods if name != "full"
+    }
+
+
+def test_ious_are_those_of_the_boxes(held_out, boxed):
+    _, _, found = held_out
+    truths: dict[str, list] = {}
+    with (boxed / toy_data.BOXES).open(newline="") as file:
+        for row in csv.DictReader(file):
+            sides = [float(row[k]) for k in ("xmin", "ymin", "xmax", "ymax")]
+            truths.setdefault(row["image"].removeprefix("images/"), []).append(sides)
+    for verdict in found.verdicts:
+        for method, ious in verdict.ious.items():
+            for k, name in enumerate(verdict.image_ids):
+                box = verdict.boxes[method][k]
+                wanted = max(_iou(box, truth) for truth in truths[name])
+                assert ious[k] == pytest.approx(wanted, abs=1e-9)
+
+
+def _iou(a, b) -> float:
+    sides = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
+    inside = np.prod(np.maximum(sides, 0))
+    areas = [(c[2] - c[0]) * (c[3] - c[1]) for c in (a, b)]
+    return inside / (sum(areas) - inside)
+
+
+def test_a_repeat_judges_nothing_again(held_out, monkeypatch):
+    folder, options, found = held_out
+    before = runs.files(folder)
+
+    def forbidden(*_):
+        raise AssertionError("judged again")
+
+    monkeypatch.setattr("belvedere.transforms.exams.Examiner._judged", forbidden)
+    again = evaluate.main(options)
+    assert again.metrics["methods"] == found.metrics["methods"]
+    after = runs.files(folder)
+    changed = {"metrics.json", "report.html", "split.csv"}
+    for name, content in before.items():
+        assert after[name] == content or name.rpartition("/")[2] in changed
+
+
+def test_the_work_folder_can_go(held_out, boxed, tmp_path):
+    folder, _, found = held_out
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    shutil.rmtree(tmp_path / "work")
+    shutil.rmtree(tmp_path / "out" / "judged")
+    again = evaluate.main(
+        _options(boxed, tmp_path, Protocol(holdout=0.35, with_baselines=True))
+    )
+    assert again.metrics["methods"] == found.metrics["methods"]
+
+
+def test_the_report_shows_pictures_curve_and_reasons(held_out):
+    folder, _, found = held_out
+    page = (folder / "out" / "report.html").read_text()
+    assert "<svg" in page and "data:image/jpeg" in page
+    for label in runs.LABELS:
+        assert label in page
+    assert "MKL-SVM" in page and "UVA" in page
+    written = json.loads((folder / "out" / "metrics.json").read_text())
+    assert written["methods"] == found.metrics["methods"]
+
+
+def test_two_processes_judge_alike(held_out, boxed, tmp_path):
+    _, _, found = held_out
+    protocol = Protocol(holdout=0.35, with_baselines=True)
+    both = evaluate.main(_options(boxed, tmp_path, protocol, workers=2))
+    assert both.metrics["methods"] == found.metrics["methods"]
+
+
+def test_in_folds_every_image_is_judged_once(boxed, tmp_path):
+    found = evaluate.main(_options(boxed, tmp_path, Protocol(folds=2)))
+    judged = [i for verdict in found.verdicts for i in verdict.image_ids]
+    assert len(judged) == len(set(judged)) == 25
+    assert {verdict.fold for verdict in found.verdicts} == {0, 1}
+    assert set(_parts(tmp_path).values()) == {"fold 0", "fold 1"}
+
+
+def test_given_models_are_judged_on_what_they_have_not_seen(tmp_path):
+    world = runs.world()
+    options = evaluate.Options(
+        (str(world / "images"),),
+        str(world / toy_data.TRUTH),
+        str(tmp_path / "out"),
+        str(tmp_path / "work"),
+        Protocol(models=runs.models()),
+        runs.TINY,
+    )
+    found = evaluate.main(options)
+    judged = {i for verdict in found.verdicts for i in verdict.image_ids}
+    rows = {row["image_id"]: row for row in runs.rows(runs.output())}
+    assert len(judged) == len(runs.LABELS) * runs.UNBOXED
+    for verdict in found.verdicts:
+        for k, name in enumerate(verdict.image_ids):
+            x, y, width, height = rows[name]["bbox"]
+            box = [x, y, x + width, y + height]
+            assert verdict.boxes["full"][k] == pytest.approx(box)
+            assert verdict.scores["full"][k] == rows[name]["expected_iou"]
+
+
+def test_a_class_that_cannot_be_learned_is_told(boxed, tmp_path):
+    shutil.copytree(boxed, tmp_path, dirs_exist_ok=True)
+    lines = (tmp_path / toy_data.BOXES).read_text().splitlines()
+    zebras = [line for line in lines if ",zebra," in line]
+    kept = [line for line in lines if ",zebra," not in line] + zebras[:4]
+    (tmp_path / toy_data.BOXES).write_text("\n".join(kept) + "\n")
+    found = evaluate.main(_options(tmp_path, tmp_path, Protocol(holdout=0.35)))
+    (refused,) = [verdict for verdict in found.verdicts if verdict.refused]
+    assert refused.label == "zebra" and "at least 5" in refused.refused
+    assert found.metrics["counts"]["refused"] == len(refused.image_ids) > 0
+    assert "at least 5" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_the_command_prints_a_table(belvedere, boxed, tiny, tmp_path):
+    told = ["--images", boxed / "images", "--boxes", boxed / toy_data.BOXES]
+    said = belvedere(
+        *("evaluate", *told, "--output", tmp_path / "out", "--holdout", 0.4, *tiny),
+        *("--classes", "car"),
+    )
+    assert said.code == failures.DONE
+    assert "ae_gp" in said.out and "report.html" in said.out
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
+    assert metrics["methods"]["full"]["per_class"].keys() == {"car"}
+
+
+@pytest.mark.parametrize(
+    ("ways", "said"),
+    [
+        ((), "one of --models, --holdout and --folds"),
+        (("--holdout", "0.3", "--folds", "3"), "one of --models"),
+        (("--holdout", "1.5"), "between 0 and 1"),
+        (("--folds", "1"), "2 or more"),
+        (("--models", "nowhere"), "holds no models"),
+    ],
+)
+def test_ways_that_cannot_be_meant(belvedere, boxed, tmp_path, ways, said):
+    told = ["--images", boxed / "images", "--boxes", boxed / toy_data.BOXES]
+    found = belvedere("evaluate", *told, "--output", tmp_path / "out", *ways)
+    assert found.code == failures.USAGE
+    assert said in found.err
+
+
+def test_an_annotation_run_has_a_report(belvedere, tmp_path):
+    shutil.copytree(runs.output(), tmp_path / "out")
+    said = belvedere("report", "--output", tmp_path / "out")
+    assert said.code == failures.DONE and "report.html" in said.out
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "data:image/jpeg" in page and "zebra" in page
+
+
+def test_a_report_needs_annotations(belvedere, tmp_path):
+    said = belvedere("report", "--output", tmp_path)
+    assert said.code == failures.USAGE and "belvedere annotate" in said.err
+
+
+SYNSETS = {"n02391049": "zebra", "n02958343": "car"}
+
+
+@pytest.fixture
+def imagenet(tmp_path) -> pathlib.Path:
+    """A miniature: a tar of pictures and a folder of XML for each synset."""
+    toy_data.write(tmp_path / "world", runs.LABELS, 12, 0)
+    rows: dict[str, list[list[str]]] = {}
+    with (tmp_path / "world" / toy_data.BOXES).open(newline="") as file:
+        for name, label, *box in list(csv.reader(file))[1:]:
+            rows.setdefault(f"{label}/{pathlib.Path(name).stem}", []).append(box)
+    (tmp_path / "tars").mkdir()
+    for synset, label in SYNSETS.items():
+        (tmp_path / "xml" / synset).mkdir(parents=True)
+        with tarfile.open(tmp_path / "tars" / f"{synset}.tar", "w") as tar:
+            for file in sorted((tmp_path / "world" / "images" / label).iterdir()):
+                name = f"{synset}_{int(file.stem)}"
+                data = file.read_bytes()
+                member = tarfile.TarInfo(f"{name}.JPEG")
+                member.size = len(data)
+                tar.addfile(member, io.BytesIO(data))
+                xml = _xml(name, synset, rows[f"{label}/{file.stem}"])
+                (tmp_path / "xml" / synset / f"{name}.xml").write_text(xml)
+    return tmp_path
+
+
+def _xml(name: str, synset: str, boxes: list[list[str]]) -> str:
+    """As ImageNet has it: corners that count from one and belong to the box."""
+    objects = "".join(
+        f"<object><name>{synset}</name><bndbox><xmin>{int(x0) + 1}</xmin>"
+        f"<ymin>{int(y0) + 1}</ymin><xmax>{x1}</xmax><ymax>{y1}</ymax></bndbox>"
+        "</object>"
+        for x0, y0, x1, y1 in boxes
+    )
+    return (
+        f"<annotation><folder>{synset}</folder><filename>{name}</filename>"
+        f"{objects}</annotation>"
+    )
+
+
+def test_the_papers_experiment_in_miniature(imagenet, belvedere, tiny):
+    said = belvedere(
+        *("evaluate", "--images", imagenet / "tars", "--boxes", imagenet / "xml"),
+        *("--holdout", 0.35, "--baselines", "--output", imagenet / "out", *tiny),
+    )
+    assert said.code == failures.DONE, said.err
+    metrics = json.loads((imagenet / "out" / "metrics.json").read_text())
+    assert metrics["methods"]["full"]["per_class"].keys() == SYNSETS.keys()
+    assert metrics["counts"]["test_images"] == 8
+    assert metrics["counts"]["dead"] == 0
+    judged = list((imagenet / "out" / "judged").iterdir())
+    for file in judged:
+        content = archive.load(file.read_bytes(), dict)
+        assert content["verdict"].objects.min() >= 1
