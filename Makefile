@@ -41,7 +41,7 @@ bench-windows: $(READY) photos
 	$(ENV) $(BIN)/python benchmarks/windows.py --photos $(PHOTOS) --output $(OUT)/bench-windows.json
 
 bench-photos: $(READY) photos
-	$(ENV) $(BIN)/python benchmarks/photos.py --photos $(PHOTOS) --limit 150 --output $(OUT)/bench-photos.json
+	$(ENV) $(BIN)/python benchmarks/photos.py --photos $(PHOTOS) --output $(OUT)/bench-photos
 
 bench-pipeline: $(READY)
 	$(ENV) $(BIN)/python benchmarks/pipeline.py --output $(OUT)/bench-pipeline.json

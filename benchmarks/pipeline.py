@@ -32,7 +32,6 @@ WANTED = {
     "speed of two processes, annotate": "at least 1.6",
     "speed of two processes, train": "at least 1.6",
     "memory of annotate, large job over small": "at most 1.10",
-    "memory of train, large job over small": "grows with a class, to most_images",
 }
 
 
@@ -45,7 +44,7 @@ def main() -> None:
         "--job",
         type=int,
         default=250,
-        help="images per class of the job for two processes and for memory",
+        help="images per class to annotate, with two processes and for memory",
     )
     parser.add_argument("--boxed", type=float, default=0.5, help="share with boxes")
     parser.add_argument("--set", action="append", default=[], help="a setting")
@@ -69,9 +68,12 @@ def _all(folder: pathlib.Path, options: argparse.Namespace) -> dict:
         labels = scenes.CLASSES[: options.classes]
         toy_data.write(folder / name, labels, boxed, images - boxed)
 
-    def child(what: str, world: str, run: str, **more: object) -> dict:
-        told = {"what": what, "set": options.set, "world": str(folder / world), **more}
-        told |= {"models": str(folder / f"{run}-models"), "out": str(folder / run)}
+    def child(
+        what: str, world: str, run: str, workers: int = 1, models: str = "models"
+    ) -> dict:
+        told = {"what": what, "set": options.set, "world": str(folder / world)}
+        told |= {"models": str(folder / models), "out": str(folder / run)}
+        told["workers"] = workers
         command = [sys.executable, __file__, "--output", "-", "--measure"]
         environment = os.environ | dict.fromkeys(ONE_THREAD, "1")
         start = time.perf_counter()
@@ -84,47 +86,41 @@ def _all(folder: pathlib.Path, options: argparse.Namespace) -> dict:
         return found | {"process_seconds": time.perf_counter() - start}
 
     results: dict = {"images": worlds, "classes": options.classes}
-    results["views"] = child("views", "small", "one")
-    results["beside a loop"] = child("beside", "small", "beside")
-    for run, world, workers in (
-        ("one", "small", 1),
-        ("one large", "large", 1),
-        ("two large", "large", 2),
-    ):
-        results[run] = {
-            what: {
-                "first": child(what, world, run, workers=workers),
-                "again": child(what, world, run, workers=workers),
-            }
-            for what in ("train", "annotate")
+    results["views"] = child("views", "small", "views")
+    results["beside a loop"] = child("beside", "small", "beside", 1, "beside-models")
+    jobs = (
+        ("train", "small", 1),
+        ("annotate", "small", 1),
+        ("train", "small", 2),
+        ("annotate", "large", 1),
+        ("annotate", "large", 2),
+    )
+    for what, world, workers in jobs:
+        models = f"models-{workers if what == 'train' else 1}"
+        results[f"{what} {world} {workers}"] = {
+            turn: child(what, world, f"{what}-{world}-{workers}", workers, models)
+            for turn in ("first", "again")
         }
     return results | {"ratios": _ratios(results)}
 
 
 def _ratios(results: dict) -> dict[str, float]:
-    def beyond(run: str, what: str) -> float:
-        found = results[run][what]
-        return found["first"]["seconds"] - found["again"]["seconds"]
-
-    def memory(what: str) -> float:
-        large, small = (results[r][what]["first"] for r in ("one large", "one"))
-        return large["launcher_mb"] / small["launcher_mb"]
+    def beyond(run: str) -> float:
+        return results[run]["first"]["seconds"] - results[run]["again"]["seconds"]
 
     beside = results["beside a loop"]
     ratios = {
         f"overhead of {what}": beside[what]["beam"] / beside[what]["loop"]
         for what in ("annotate", "train")
     }
-    for what in ("annotate", "train"):
-        ratios[f"speed of two processes, {what}"] = beyond("one large", what) / beyond(
-            "two large", what
-        )
-    for what in ("annotate", "train"):
-        ratios[f"memory of {what}, large job over small"] = memory(what)
-    for what in ("annotate", "train"):
-        found = results["two large"][what]["first"]
-        ratios[f"memory of the launcher of two, {what}, MB"] = found["launcher_mb"]
-        ratios[f"memory of a worker of two, {what}, MB"] = found["children_mb"]
+    for what, world in (("annotate", "large"), ("train", "small")):
+        one, two = (beyond(f"{what} {world} {workers}") for workers in (1, 2))
+        ratios[f"speed of two processes, {what}"] = one / two
+    large, small = (
+        results[f"annotate {world} 1"]["first"]["launcher_mb"]
+        for world in ("large", "small")
+    )
+    ratios["memory of annotate, large job over small"] = large / small
     return ratios
 
 
@@ -206,8 +202,10 @@ def _beside(told: dict, chosen: configuration.Configuration) -> dict:
     from belvedere.transforms import workers
 
     workers.prepare_trainer()
-    loop = plain_loop.Loop(pathlib.Path(told["world"]), chosen)
-    loop.train(), loop.annotate()  # compiled code is loaded
+    world = pathlib.Path(told["world"])
+    few = plain_loop.Loop(world, chosen, every=8)
+    few.train(), few.annotate()  # compiled code is loaded
+    loop = plain_loop.Loop(world, chosen)
     result = {}
     for what, plain in (("train", loop.train), ("annotate", loop.annotate)):
         main_, options = _main_and_options(what, told, chosen)
@@ -231,7 +229,7 @@ def _show(results: dict) -> None:
             column, justify="left" if column in ("command", "stage") else "right"
         )
     for what in ("train", "annotate"):
-        found = results["one"][what]["first"]
+        found = results[f"{what} small 1"]["first"]
         for stage, (items, seconds) in found["stages"].items():
             rate = f"{items / seconds:.1f}" if seconds else ""
             table.add_row(what, stage, str(items), f"{seconds:.1f}", rate)
@@ -243,6 +241,16 @@ def _show(results: dict) -> None:
         table.add_column(column)
     for name, value in results["ratios"].items():
         table.add_row(name, f"{value:.2f}", WANTED.get(name, ""))
+    console.print(table)
+    table = Table(title="Jobs")
+    for column in ("job, processes", "s", "s again", "launcher MB", "worker MB"):
+        table.add_column(column)
+    for name, found in results.items():
+        if "first" in found:
+            first, again = found["first"], found["again"]
+            seconds = (f"{one['seconds']:.0f}" for one in (first, again))
+            sizes = (f"{first[k]:.0f}" for k in ("launcher_mb", "children_mb"))
+            table.add_row(name, *seconds, *sizes)
     console.print(table)
     views = results["views"]
     console.print(

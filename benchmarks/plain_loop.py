@@ -18,20 +18,22 @@ from belvedere.core.types import Image
 
 
 class Loop:
-    """A toy world, as `toy_data` writes it, and what is learned of it."""
+    """A toy world, as `toy_data` writes it, or every so-manieth picture of it."""
 
-    def __init__(self, world: pathlib.Path, chosen: Configuration) -> None:
+    def __init__(
+        self, world: pathlib.Path, chosen: Configuration, every: int = 1
+    ) -> None:
         self.folder = world / "images"
         self.chosen = chosen
         files = sorted(self.folder.rglob("*.jpg"))
-        self.names = [str(file.relative_to(self.folder)) for file in files]
+        self.names = [str(f.relative_to(self.folder)) for f in files[::every]]
         truths: dict[str, list] = {}
         with (world / "boxes.csv").open() as file:
             for name, _, *box in list(csv.reader(file))[1:]:
                 sides = [float(side) for side in box]
                 truths.setdefault(name.removeprefix("images/"), []).append(sides)
         self.truths = {name: np.array(boxes) for name, boxes in truths.items()}
-        self.boxed = sorted(self.truths)
+        self.boxed = sorted(self.truths)[::every]
         self.models: dict[str, ClassModel] = {}
 
     def image(self, name: str) -> Image:
