@@ -59,7 +59,7 @@ $(READY): requirements.lock pyproject.toml
 	@echo "Setting up .venv: downloads about 3 GB (mostly torch), takes 7 GB on disk."
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q --disable-pip-version-check uv
-	VIRTUAL_ENV=.venv $(BIN)/uv pip install -q --require-hashes -r requirements.lock
+	VIRTUAL_ENV=.venv $(BIN)/uv pip install -q --compile-bytecode --require-hashes -r requirements.lock
 	VIRTUAL_ENV=.venv $(BIN)/uv pip install -q --no-deps -e .
 	mkdir -p .venv/typing/belvedere
 	for room in core transforms pipelines; do \

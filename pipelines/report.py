@@ -59,7 +59,7 @@ def of_evaluation(
     refused = {v.label: v.refused for v in judged if v.refused}
     return page.render(
         Contents(
-            "belvedere: evaluation",
+            "How good the boxes are",
             Kind.EVALUATION,
             metrics,
             judged=_judged(kept) if kept else None,
@@ -124,7 +124,7 @@ def _sections(shown: Sequence[Shown]) -> tuple[Section, ...]:
     sections = []
     for name, note, order, fits in told:
         ranked = sorted(filter(fits, shown), key=lambda o: (order(o), o.image_id))
-        some = _varied(ranked)
+        some = _varied(ranked)[: max(len(shown) // 3, 1)]
         if some:
             sections.append(Section(name, _few_explained(some), note))
     return tuple(sections)
@@ -196,7 +196,7 @@ def _of_annotations(log: Log, run: Run) -> Contents:
     }
     faults = [tuple(row.values()) for row in dead.slice(0, _FAULTS).to_pylist()]
     return Contents(
-        "belvedere: annotations",
+        "What was annotated",
         Kind.ANNOTATION,
         {"counts": counts},
         annotated=_annotated(boxed) if len(boxed) else None,
