@@ -9,7 +9,7 @@ COMPILED := $(shell cat core/*/*compiled.py benchmarks/*compiled.py | sha256sum 
 ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
   NUMBA_CACHE_DIR=$(CURDIR)/.venv/numba/$(COMPILED)
 
-.PHONY: demo test test-exact test-faults lint lock clean \
+.PHONY: demo test test-exact test-faults test-deploy test-airflow lint lock clean \
   bench bench-inference bench-features bench-windows bench-photos bench-pipeline
 
 demo: $(READY)
@@ -23,6 +23,17 @@ test-exact: $(READY)
 
 test-faults: $(READY)
 	$(ENV) $(BIN)/python -m pytest -q -n 2 -m slow tests/pipelines
+
+test-deploy: $(READY)
+	$(ENV) $(BIN)/python -m pytest -q -m slow tests/deploy
+
+AIRFLOW ?= $(HOME)/.cache/belvedere/airflow
+test-airflow: $(READY)
+	test -x $(AIRFLOW)/bin/python || $(BIN)/uv venv -q --python $(BIN)/python $(AIRFLOW)
+	VIRTUAL_ENV=$(AIRFLOW) $(BIN)/uv pip install -q apache-airflow==3.3.2 \
+	  apache-airflow-providers-google apache-airflow-providers-cncf-kubernetes
+	VIRTUAL_ENV=$(AIRFLOW) $(BIN)/uv pip install -q --no-deps apache-airflow-providers-apache-beam
+	AIRFLOW_PYTHON=$(AIRFLOW)/bin/python $(BIN)/python -m pytest -q tests/deploy/test_schedule.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -54,6 +65,10 @@ photos:
 lock: $(READY)
 	$(BIN)/uv pip compile -q --generate-hashes --no-header --no-emit-index-url \
 	  --extra train --extra dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q --generate-hashes --no-header --no-emit-index-url --no-annotate \
+	  -c requirements.lock --extra cloud pyproject.toml -o deploy/image/worker.lock
+	$(BIN)/uv pip compile -q --generate-hashes --no-header --no-emit-index-url --no-annotate \
+	  -c requirements.lock --extra cloud --extra train pyproject.toml -o deploy/image/trainer.lock
 
 $(READY): requirements.lock pyproject.toml
 	@echo "Setting up .venv: downloads about 3 GB (mostly torch), takes 7 GB on disk."

@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--photos", type=pathlib.Path, required=True)
     parser.add_argument("--output", type=pathlib.Path, required=True)
     parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--most", type=int, default=120, help="learned from, per class")
+    parser.add_argument("--most", type=int, default=100, help="learned from, per class")
     parser.add_argument("--limit", type=int, help="pictures per class")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--set", action="append", default=[], help="a setting")

@@ -55,9 +55,9 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         results = _all(pathlib.Path(folder), options)
-    _show(results)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(results, indent=1) + "\n")
+    _show(results)
     print(f"wrote {options.output}")
 
 
@@ -246,7 +246,7 @@ def _show(results: dict) -> None:
     for column in ("job, processes", "s", "s again", "launcher MB", "worker MB"):
         table.add_column(column)
     for name, found in results.items():
-        if "first" in found:
+        if isinstance(found, dict) and "first" in found:
             first, again = found["first"], found["again"]
             seconds = (f"{one['seconds']:.0f}" for one in (first, again))
             sizes = (f"{first[k]:.0f}" for k in ("launcher_mb", "children_mb"))

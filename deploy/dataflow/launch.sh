@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds the template, or runs it.
+#   launch.sh build
+#   launch.sh run IMAGES MODELS OUTPUT
+# From the environment:
+#   PROJECT, REGION   where
+#   BUCKET            for the template and for staging, without gs://
+#   IMAGE             of `docker build --target flex`, pushed, with its digest:
+#                     REGION-docker.pkg.dev/PROJECT/REPOSITORY/belvedere@sha256:...
+#   WORKERS           at most so many machines, by default 20
+set -euo pipefail
+
+usage() {
+  sed -n '2,10s/^# //p' "$0" >&2
+  exit 2
+}
+: "${PROJECT:?say PROJECT}" "${REGION:?say REGION}" "${BUCKET:?say BUCKET}"
+: "${IMAGE:?say IMAGE}"
+template=gs://$BUCKET/templates/belvedere-annotate.json
+
+case ${1:-} in
+  build)
+    gcloud dataflow flex-template build "$template" --project="$PROJECT" \
+      --image="$IMAGE" --sdk-language=PYTHON \
+      --metadata-file="$(dirname "$0")/metadata.json"
+    ;;
+  run)
+    [ $# -eq 4 ] || usage
+    # One name, always: Dataflow refuses a second job while the first is running.
+    # n2: rows are the same to the last bit on one kind of machine. No public
+    # addresses: workers reach storage through Private Google Access.
+    gcloud dataflow flex-template run belvedere-annotate --project="$PROJECT" \
+      --region="$REGION" --template-file-gcs-location="$template" \
+      --service-account-email="belvedere-worker@$PROJECT.iam.gserviceaccount.com" \
+      --staging-location="gs://$BUCKET/staging" --temp-location="gs://$BUCKET/temp" \
+      --worker-machine-type=n2-standard-4 --max-workers="${WORKERS:-20}" \
+      --disable-public-ips \
+      --parameters="^;^images=$2;models=$3;output=$4;sdk_container_image=$IMAGE"
+    ;;
+  *) usage ;;
+esac
