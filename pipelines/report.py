@@ -174,7 +174,9 @@ def main(output: str, speaker: Voice) -> str:
             f"{store.uri} holds what `belvedere {run.kind}` wrote: a report is made of "
             "annotations, and `belvedere evaluate` writes its own"
         )
-    store.replace(REPORT, page.render(_of_annotations(log, run)).encode())
+    data = page.render(_of_annotations(log, run)).encode()
+    if not store.exists(REPORT) or store.read(REPORT) != data:
+        store.replace(REPORT, data)
     where = store.path(REPORT)
     speaker.say({"command": "report", "report": where}, f"report: {where}")
     return where

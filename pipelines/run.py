@@ -1,7 +1,8 @@
-"""`belvedere run`: learns from the images with boxes, annotates the others."""
+"""`belvedere run`: learns from the images with boxes, annotates the others, reports."""
 
-from belvedere.pipelines import annotate, commands, failures, train
+from belvedere.pipelines import annotate, commands, failures, report, train
 from belvedere.pipelines.voice import Voice
+from belvedere.transforms import commits, stores
 
 
 def main(
@@ -33,4 +34,6 @@ def main(
         speaker,
         max_dead,
     )
+    if commits.Log(stores.store_for(output)).number:  # there was something to annotate
+        report.main(output, speaker)
     return annotated or trained

@@ -32,10 +32,13 @@ def test_run_learns_from_boxed_images_and_annotates_the_others(
     found = _rows(output)
     assert len(found) == wanted
     assert all(found[name] == whole[name] for name in found)
+    assert "data:image/jpeg" in (output / "report.html").read_text()
     before = runs.files(tmp_path)
     again = belvedere(*told, "--output", output, *tiny, "--log-format", "json")
     assert again.code == failures.DONE
-    assert again.document["already_done"] == wanted
+    told_again = [json.loads(line) for line in again.out.splitlines()]
+    assert told_again[1]["already_done"] == wanted
+    assert told_again[2]["report"].endswith("report.html")
     assert runs.files(tmp_path) == before
 
 
