@@ -5,8 +5,10 @@ the boxes of the simpler methods, which do not depend on the preset, in the work
 the verdict in the output.
 """
 
+import contextlib
 import dataclasses
 import functools
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,12 +25,13 @@ from belvedere.core.sight import Eyes
 from belvedere.core.windows import boxes
 from belvedere.transforms import describe, documents, model_store, stores, tally
 from belvedere.transforms.describe import Described
-from belvedere.transforms.lessons import Lesson, Unlearnable
+from belvedere.transforms.lessons import Lesson, Unlearnable, learning_of
 from belvedere.transforms.records import WorkUnit
 from belvedere.transforms.training_slices import Chosen, TrainingSlice
 from belvedere.transforms.workshop import Workshop
 
 FOLDER = "judged"
+_log = logging.getLogger(__name__)
 CHEAP = ("constant_box", "centre_prior", "whole_image")
 COSTLY = ("mkl_svm", "uva", "location")
 _SHOWN_OF_EACH = 2
@@ -114,9 +117,12 @@ class Examiner:
         eyes, seen = self.workshop.eyes[0], _Seen()
         with tally.timed("judge", len(ids)):
             for one in self._views(exam, exam.judged_on):
-                seen.add(one, model, methods, eyes)
-        placed = seen.placed | self._simpler(exam)
+                with _costs_one_image():
+                    seen.add(one, model, methods, eyes)
+        simpler, missing = self._simpler(exam)
+        placed = _common(seen.placed | simpler)
         shown = tuple(self._shown(exam, model, placed, seen))
+        nothing = dataclasses.replace(nothing, missing=missing)
         return {"verdict": seen.verdict(nothing, placed), "shown": shown}
 
     def _views(self, exam: Exam, ids: frozenset[str]) -> Iterator[Described]:
@@ -162,10 +168,10 @@ class Examiner:
         )
         return Lesson(exam.label, unit, exam.slices, exam.learned_from)
 
-    def _simpler(self, exam: Exam) -> dict[str, list[Placed]]:
-        """The boxes of the methods that no preset changes, by method."""
+    def _simpler(self, exam: Exam) -> tuple[dict[str, list[Placed]], dict[str, str]]:
+        """The boxes of the methods that no preset changes; why one has none."""
         if exam.models is not None:
-            return {}
+            return {}, {}
         names = (*CHEAP, *(COSTLY if exam.with_baselines else ()))
         chosen = self.job.configuration
         plain = configuration.changed(chosen, {"method.kind": "paper"})
@@ -173,13 +179,16 @@ class Examiner:
             _identity(exam, ids) for ids in (exam.learned_from, exam.judged_on)
         ]
         depends_on = (*identities, *self._artefacts(), configuration.digest(plain))
-        found = {}
+        found, missing = {}, {}
         for name in names:
             key = self.workshop.work.name("simpler", name, *depends_on)
             make = functools.partial(self._one, exam, name)
             kept = self.workshop.work.kept(key, dict, make)
-            found[name] = [Placed(name, *row) for row in kept["placed"]]
-        return found
+            if kept["missing"]:
+                missing[name] = kept["missing"]
+            else:
+                found[name] = [Placed(name, *row) for row in kept["placed"]]
+        return found, missing
 
     def _one(self, exam: Exam, name: str) -> dict[str, Any]:
         chosen, (eyes, eyes_id) = self.job.configuration, self.workshop.eyes
@@ -192,19 +201,22 @@ class Examiner:
         pictures = Pictures(
             {i: views[i].view for i in usable}, {i: views[i].truth for i in usable}
         )
-        with tally.timed(f"learn {name}"):
-            methods = comparison.simpler(
-                (name,), pictures, samples, negatives, eyes, chosen.method
-            )
-        placed = [
-            found
-            for one in self._views(exam, exam.judged_on)
-            for found in comparison.place(
-                methods, one.view, one.truth, one.image_id, eyes
-            )
-            if found.method == name
-        ]
-        return {"placed": tuple((p.image_id, p.box, p.score, p.iou) for p in placed)}
+        try:
+            with tally.timed(f"learn {name}"), learning_of(name):
+                methods = comparison.simpler(
+                    (name,), pictures, samples, negatives, eyes, chosen.method
+                )
+        except Unlearnable as error:
+            return {"placed": (), "missing": str(error)}
+        rows: list[tuple] = []
+        for one in self._views(exam, exam.judged_on):
+            with _costs_one_image():
+                found = comparison.place(
+                    methods, one.view, one.truth, one.image_id, eyes
+                )
+                mine = next(p for p in found if p.method == name)
+                rows.append((mine.image_id, mine.box, mine.score, mine.iou))
+        return {"placed": tuple(rows), "missing": ""}
 
     def _shown(
         self,
@@ -276,7 +288,7 @@ class _Seen:
     def verdict(
         self, nothing: Verdict, placed: Mapping[str, Sequence[Placed]]
     ) -> Verdict:
-        ids = tuple(sorted(self.located))
+        ids = tuple(sorted(p.image_id for p in placed.get("full", ())))
         of = {n: {p.image_id: p for p in found} for n, found in placed.items()}
         located = [self.located[i] for i in ids]
         about = [self.about[i] for i in ids]
@@ -295,6 +307,27 @@ class _Seen:
             object_share=np.array([a[1] for a in about]),
             objects=np.array([a[2] for a in about], np.int64),
         )
+
+
+@contextlib.contextmanager
+def _costs_one_image() -> Iterator[None]:
+    """An image that the method cannot deal with is not judged, by any method."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        _log.warning("an image is not judged: %s: %s", type(error).__name__, error)
+
+
+def _common(placed: Mapping[str, Sequence[Placed]]) -> dict[str, list[Placed]]:
+    """What is placed in the images that every method has a box for."""
+    every = [{p.image_id for p in found} for found in placed.values()]
+    common = set.intersection(*every) if every else set()
+    return {
+        name: [p for p in found if p.image_id in common]
+        for name, found in placed.items()
+    }
 
 
 def _identity(exam: Exam, ids: frozenset[str]) -> str:

@@ -33,6 +33,7 @@ class Verdict:
       evaluated: how many of them the exact search scored.
       object_share: area of the largest object by that of the picture.
       objects: true boxes in each image.
+      missing: methods that could not be learned, and why.
       refused: why the class was not learned; there are no boxes then.
     """
 
@@ -55,6 +56,7 @@ class Verdict:
     evaluated: Int64[np.ndarray, " n"] | None = None
     object_share: Float[np.ndarray, " n"] | None = None
     objects: Int64[np.ndarray, " n"] | None = None
+    missing: Mapping[str, str] = dataclasses.field(default_factory=dict)
     refused: str = ""
 
     def __post_init__(self) -> None:
@@ -106,6 +108,9 @@ def metrics(
         **figures,
         "counts": counts,
         "calibration": calibration.reliability(full.scores, full.ious),
+        "missing": {
+            f"{m}, {v.label}": why for v in judged for m, why in v.missing.items()
+        },
         "iou_lower_kept": float((full.ious >= lower).mean()),
         "inference": {
             "windows": float(_all(judged, "windows").mean()),

@@ -1,6 +1,7 @@
 """Judging on images that were not learned from, and what is written of it."""
 
 import csv
+import dataclasses
 import io
 import json
 import pathlib
@@ -137,6 +138,7 @@ def test_a_repeat_judges_nothing_again(held_out, monkeypatch):
         assert after[name] == content or name.rpartition("/")[2] in changed
 
 
+@pytest.mark.slow
 def test_the_work_folder_can_go(held_out, boxed, tmp_path):
     folder, _, found = held_out
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
@@ -159,6 +161,7 @@ def test_the_report_shows_pictures_curve_and_reasons(held_out):
     assert written["methods"] == found.metrics["methods"]
 
 
+@pytest.mark.slow
 def test_two_processes_judge_alike(held_out, boxed, tmp_path):
     _, _, found = held_out
     protocol = Protocol(holdout=0.35, with_baselines=True)
@@ -207,6 +210,32 @@ def test_a_class_that_cannot_be_learned_is_told(boxed, tmp_path):
     assert refused.label == "zebra" and "at least 5" in refused.refused
     assert found.metrics["counts"]["refused"] == len(refused.image_ids) > 0
     assert "at least 5" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_failure_costs_one_image_or_one_method(boxed, tmp_path, monkeypatch):
+    from belvedere.core import localization
+    from belvedere.core.assessment import baselines
+
+    first = []
+    localize = localization.localize
+
+    def localized(view, *rest):
+        if not first or view.windows is first[0]:
+            first.append(view.windows)
+            raise RuntimeError("this picture")
+        return localize(view, *rest)
+
+    def unlearnable(name, *_):
+        raise ValueError(f"no {name} today")
+
+    monkeypatch.setattr(localization, "localize", localized)
+    monkeypatch.setattr(baselines, "train", unlearnable)
+    options = _options(boxed, tmp_path, Protocol(holdout=0.35))
+    found = evaluate.main(dataclasses.replace(options, classes=frozenset(["zebra"])))
+    assert found.metrics["methods"].keys() == QUICK | {"ceiling"}
+    assert "no whole_image today" in found.metrics["missing"]["whole_image, zebra"]
+    tested = [n for n, p in _parts(tmp_path).items() if "zebra" in n and p == "test"]
+    assert found.metrics["counts"]["test_images"] == len(tested) - 1
 
 
 def test_the_command_prints_a_table(belvedere, boxed, tiny, tmp_path):
