@@ -137,12 +137,15 @@ def learn_context(
     return model, learned
 
 
-def localize(view: View, model: ClassModel, eyes: Eyes) -> Localization:
+def localize(
+    view: View, model: ClassModel, eyes: Eyes, context: Context | None = None
+) -> Localization:
     """The window with the highest score among all of the picture.
 
-    Paper: section 4.1, argmax_l <alpha, Phi(X, W, l)>, exactly.
+    Paper: section 4.1, argmax_l <alpha, Phi(X, W, l)>, exactly. The context of the
+    picture under this model may be at hand already.
     """
-    context = context_of(view, model.maps, model.gp, eyes)
+    context = context or context_of(view, model.maps, model.gp, eyes)
     weights, offset = model.scaling.fold(model.alpha)
     found = inference.search(context, weights, consistency=model.consistency)
     score = found.score + offset

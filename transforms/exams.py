@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 import functools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from belvedere.core.assessment.verdicts import Verdict
 from belvedere.core.class_model import ClassModel
 from belvedere.core.formats import thumbnails
 from belvedere.core.report.contents import Shown
-from belvedere.core.sight import Eyes
+from belvedere.core.sight import Eyes, Samples
 from belvedere.core.windows import boxes
 from belvedere.transforms import describe, documents, model_store, stores, tally
 from belvedere.transforms.describe import Described
@@ -180,9 +180,10 @@ class Examiner:
         ]
         depends_on = (*identities, *self._artefacts(), configuration.digest(plain))
         found, missing = {}, {}
+        lesson = functools.cache(lambda: self._simple_lesson(exam))
         for name in names:
             key = self.workshop.work.name("simpler", name, *depends_on)
-            make = functools.partial(self._one, exam, name)
+            make = functools.partial(self._one, exam, name, lesson)
             kept = self.workshop.work.kept(key, dict, make)
             if kept["missing"]:
                 missing[name] = kept["missing"]
@@ -190,22 +191,35 @@ class Examiner:
                 found[name] = [Placed(name, *row) for row in kept["placed"]]
         return found, missing
 
-    def _one(self, exam: Exam, name: str) -> dict[str, Any]:
-        chosen, (eyes, eyes_id) = self.job.configuration, self.workshop.eyes
+    def _simple_lesson(
+        self, exam: Exam
+    ) -> tuple[Pictures, list[Samples], list[Samples]]:
+        """Pictures, their sampled windows and the negatives to learn from."""
         views = {one.image_id: one for one in self._views(exam, exam.learned_from)}
         samples = self.workshop.lesson_samples(self._lesson(exam))
         usable = sorted(one.image_id for one in samples)
         negatives = model_store.read_negatives(
-            self.workshop.store, chosen.sight, eyes_id, exam.label
+            self.workshop.store,
+            self.job.configuration.sight,
+            self.workshop.eyes[1],
+            exam.label,
         )
         pictures = Pictures(
             {i: views[i].view for i in usable}, {i: views[i].truth for i in usable}
         )
+        return pictures, samples, negatives
+
+    def _one(
+        self,
+        exam: Exam,
+        name: str,
+        lesson: Callable[[], tuple[Pictures, list[Samples], list[Samples]]],
+    ) -> dict[str, Any]:
+        """The boxes of one method, or why there are none."""
+        eyes, method = self.workshop.eyes[0], self.job.configuration.method
         try:
             with tally.timed(f"learn {name}"), learning_of(name):
-                methods = comparison.simpler(
-                    (name,), pictures, samples, negatives, eyes, chosen.method
-                )
+                methods = comparison.simpler((name,), *lesson(), eyes, method)
         except Unlearnable as error:
             return {"placed": (), "missing": str(error)}
         rows: list[tuple] = []
@@ -275,7 +289,8 @@ class _Seen:
         eyes: Eyes,
     ) -> None:
         view, truth, image_id = one.view, one.truth, one.image_id
-        found = localization.localize(view, model, eyes)
+        context = localization.context_of(view, model.maps, model.gp, eyes)
+        found = localization.localize(view, model, eyes, context)
         iou = float(boxes.ious(found.box[None], truth).max())
         full = Placed("full", image_id, found.box, found.expected_iou, iou)
         for placed in (full, *comparison.place(methods, view, truth, image_id, eyes)):

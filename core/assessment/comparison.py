@@ -26,7 +26,7 @@ from belvedere.core.class_model import Appearance, ClassModel, Settings
 from belvedere.core.context.scaling import Scaling
 from belvedere.core.embedding import sampling
 from belvedere.core.sight import Eyes, Samples, View
-from belvedere.core.types import HYPERFEATURES, Competition, P
+from belvedere.core.types import HYPERFEATURES, Competition, Context, P
 from belvedere.core.windows import boxes
 
 METHODS = (
@@ -72,8 +72,10 @@ class Modelled:
 
     model: ClassModel
 
-    def place(self, view: View, eyes: Eyes) -> Placement:
-        found = localization.localize(view, self.model, eyes)
+    def place(
+        self, view: View, eyes: Eyes, context: Context | None = None
+    ) -> Placement:
+        found = localization.localize(view, self.model, eyes, context)
         return Placement(found.box, found.score, found.expected_iou)
 
 
@@ -205,10 +207,22 @@ def place(
     image_id: str,
     eyes: Eyes,
 ) -> list[Placed]:
-    """The box of each method, and the ceiling, on a picture not learned from."""
+    """The box of each method, and the ceiling, on a picture not learned from.
+
+    Models that share an appearance are given one context of the picture.
+    """
     windows = view.windows.boxes * view.scale
     best = windows[boxes.ious(windows, truth).max(axis=1).argmax()]
-    chosen = {name: method.place(view, eyes) for name, method in methods.items()}
+    contexts: dict[int, Context] = {}
+    chosen = {}
+    for name, method in methods.items():
+        if isinstance(method, Modelled):
+            gp, maps = method.model.gp, method.model.maps
+            if id(gp) not in contexts:
+                contexts[id(gp)] = localization.context_of(view, maps, gp, eyes)
+            chosen[name] = method.place(view, eyes, contexts[id(gp)])
+        else:
+            chosen[name] = method.place(view, eyes)
     chosen["ceiling"] = Placement(best, 0.0, 0.0)
     return [
         Placed(
