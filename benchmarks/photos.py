@@ -44,8 +44,16 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], help="a setting")
     options = parser.parse_args()
     start = time.perf_counter()
-    found = {preset: _evaluated(preset, options) for preset in PRESETS}
-    seconds = time.perf_counter() - start
+    found: dict[str, list[Verdict]] = {}
+    for preset in PRESETS:
+        found[preset] = _evaluated(preset, options)
+        _write(found, time.perf_counter() - start, options)
+
+
+def _write(
+    found: dict[str, list[Verdict]], seconds: float, options: argparse.Namespace
+) -> None:
+    """The figures of the presets that have been judged so far."""
     groups = tomllib.loads(CLASSES.read_text())
     results = {
         "seconds": seconds,
@@ -89,16 +97,18 @@ def _group(found: dict[str, list[Verdict]], labels: frozenset[str]) -> dict[str,
         for preset, of in found.items()
     }
     kept = {preset: of for preset, of in kept.items() if of}
-    if len(kept) < len(PRESETS):
+    if not kept:
         return {}
     rng = np.random.default_rng
-    full = {preset: verdicts.outcomes(of)["full"] for preset, of in kept.items()}
-    raw = verdicts.pooled_raw(kept["classic"])
-    return {
-        **{preset: verdicts.metrics(of, rng(0)) for preset, of in kept.items()},
-        "classic-paper": intervals.paired(full["classic"], full["paper"], rng(0)),
-        "uncalibrated": evaluation.figures(raw),
+    group: dict[str, Any] = {
+        preset: verdicts.metrics(of, rng(0)) for preset, of in kept.items()
     }
+    raw = verdicts.pooled_raw(kept["classic"])
+    group["uncalibrated"] = evaluation.figures(raw)
+    if len(kept) == len(PRESETS):
+        full = [verdicts.outcomes(kept[preset])["full"] for preset in PRESETS]
+        group["classic-paper"] = intervals.paired(*full, rng(0))
+    return group
 
 
 def _document(results: dict[str, Any]) -> str:
@@ -110,13 +120,17 @@ def _document(results: dict[str, Any]) -> str:
     for name, group in [("all classes", results["all"]), *results["groups"].items()]:
         if not group:
             continue
-        for preset in PRESETS:
+        for preset in (preset for preset in PRESETS if preset in group):
             lines += ["", f"### {name.capitalize()}, preset `{preset}`", ""]
             lines += _methods(group[preset])
-        mean, auc = (group["classic-paper"][k] for k in ("mean_iou", "auc"))
-        lines += ["", f"classic minus paper: mean IoU {_said(mean)}, AUC {_said(auc)}."]
         uncalibrated = group["uncalibrated"]["auc"]
-        lines += [f"AUC of classic with scores pooled as they are: {uncalibrated:.3f}."]
+        lines += [
+            "",
+            f"AUC of classic with scores pooled as they are: {uncalibrated:.3f}.",
+        ]
+        if pair := group.get("classic-paper"):
+            mean, auc = (_said(pair[k]) for k in ("mean_iou", "auc"))
+            lines += [f"classic minus paper: mean IoU {mean}, AUC {auc}."]
     lines += ["", "### Mean IoU by class, preset `classic`", ""]
     lines += _by_class(results["all"]["classic"])
     return "\n".join(lines) + "\n"
