@@ -37,7 +37,6 @@ class GPSettings:
       objective: the bound that is maximised, and the approximation that predicts.
       inducing: number of inducing points, at most.
       evaluations: of the objective, at most; the first is the starting point.
-      fold_evaluations: likewise, where a fold is left out.
       noise_floor: smallest variance of noise and signal, in squared relations.
       learn_from: the relations the kernel is learned from; weights are for all three.
     """
@@ -45,7 +44,6 @@ class GPSettings:
     objective: conditioning.Objective = "variational"
     inducing: int = 300
     evaluations: int = 20
-    fold_evaluations: int = 10
     noise_floor: float = 1e-6
     learn_from: Literal["all", "overlap"] = "all"
 
@@ -56,7 +54,7 @@ class GPSettings:
             )
         if self.learn_from not in ("all", "overlap"):
             raise ValueError(f"learn_from {self.learn_from!r}, wanted all or overlap")
-        for name in ("inducing", "evaluations", "fold_evaluations"):
+        for name in ("inducing", "evaluations"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, wanted 1 or more")
         if not 0 < self.noise_floor < np.inf:
@@ -133,7 +131,9 @@ def fit_without(
     """For each fold the Gaussian process that knows nothing of its windows.
 
     Kernel, inducing points and noise are learned again: those that have seen the
-    windows of a small class predict them better than they will predict others.
+    windows of a small class predict them better than they will predict others. With as
+    many evaluations as in `fit`: the longer a kernel is learned the wider it becomes,
+    and alpha would be learned for other similarities than it meets.
 
     Args:
       x: features of the training windows.
@@ -150,10 +150,9 @@ def fit_without(
     numbers = np.unique(folds).tolist()
     if len(numbers) < 2:
         raise ValueError(f"the windows are in folds {numbers}, wanted at least two")
-    fewer = dataclasses.replace(settings, evaluations=settings.fold_evaluations)
     return {
         k: fit(
-            x[folds != k], targets[:, folds != k], fewer, np.random.default_rng(seed)
+            x[folds != k], targets[:, folds != k], settings, np.random.default_rng(seed)
         ).gp
         for k in numbers
     }

@@ -57,7 +57,7 @@ TINY = configuration.resolve(
         "method": {
             "exemplars": 40,
             "embedding": {"dimensions": 5, "folds": 3},
-            "gp": {"inducing": 24, "evaluations": 6, "fold_evaluations": 4},
+            "gp": {"inducing": 24, "evaluations": 6},
         },
         "least_images": 5,
         "least_ceiling": 0.3,

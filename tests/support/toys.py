@@ -17,7 +17,7 @@ FEW_WORDS = registry.Settings(step=8, sift_words=48, surf_words=24)
 SETTINGS = Settings(
     exemplars=60,
     embedding=EmbeddingSettings(dimensions=5, folds=3),
-    gp=GPSettings(inducing=40, evaluations=8, fold_evaluations=5),
+    gp=GPSettings(inducing=40, evaluations=8),
 )
 LABELS = ("zebra", "car")
 

@@ -195,7 +195,7 @@ def test_settings_are_checked(settings):
 
 
 def _without(x, targets, folds):
-    settings = GPSettings(inducing=15, fold_evaluations=6)
+    settings = GPSettings(inducing=15, evaluations=6)
     return fitting.fit_without(x, targets, folds, settings, seed=3)
 
 
