@@ -9,7 +9,8 @@ COMPILED := $(shell cat core/*/*compiled.py benchmarks/*compiled.py | sha256sum 
 ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
   NUMBA_CACHE_DIR=$(CURDIR)/.venv/numba/$(COMPILED)
 
-.PHONY: demo test test-exact test-faults test-deploy test-airflow lint lock clean \
+.PHONY: demo test test-exact test-faults test-stores emulators test-deploy \
+  test-airflow lint lock clean \
   bench bench-inference bench-features bench-windows bench-photos bench-pipeline
 
 demo: $(READY)
@@ -23,6 +24,13 @@ test-exact: $(READY)
 
 test-faults: $(READY)
 	$(ENV) $(BIN)/python -m pytest -q -n 2 -m slow tests/pipelines
+
+emulators:
+	GOBIN=$${XDG_CACHE_HOME:-$$HOME/.cache}/belvedere/bin go install \
+	  github.com/fsouza/fake-gcs-server@v1.56.1
+
+test-stores: $(READY) emulators
+	$(ENV) $(BIN)/python -m pytest -q -m "slow or not slow" tests/stores
 
 test-deploy: $(READY)
 	$(ENV) $(BIN)/python -m pytest -q -m slow tests/deploy

@@ -348,6 +348,28 @@ def plan(
 
 @app.command()
 @guarded
+def diff(
+    context: typer.Context,
+    old: o.Old,
+    new: o.New,
+    models_old: o.ModelsOld = None,
+    models_new: o.ModelsNew = None,
+    iou: o.MovedBelow = 0.9,
+    log_format: o.Log = o.LogFormat.text,
+    quiet: o.Quiet = False,
+) -> None:
+    """Lists the boxes that NEW put elsewhere, gained or withdrew.
+
+    Example: belvedere diff out-before out-now
+    """
+    speaker = _speaker(log_format, quiet, context)
+    from belvedere.pipelines import diff as command
+
+    command.main(command.Options(old, new, models_old, models_new, iou), speaker)
+
+
+@app.command()
+@guarded
 def schema(context: typer.Context, log_format: o.Log = o.LogFormat.text) -> None:
     """Prints the columns of the two tables of an output.
 

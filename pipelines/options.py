@@ -43,6 +43,15 @@ Unboxed = Annotated[
 Models = Annotated[str, _option("models", "DIR", "Where the models are.")]
 Output = Annotated[str, _option("output", "DIR", "Where the output is.")]
 Picture = Annotated[str | None, typer.Argument(metavar="PICTURE", help="One picture.")]
+Old = Annotated[str, typer.Argument(metavar="OLD", help="An output.")]
+New = Annotated[str, typer.Argument(metavar="NEW", help="Another, or the same.")]
+_OF_MODELS = "Boxes by these models only; DIR@3: as of the third manifest."
+ModelsOld = Annotated[str | None, _option("models-old", "DIR", _OF_MODELS)]
+ModelsNew = Annotated[str | None, _option("models-new", "DIR", _OF_MODELS)]
+MovedBelow = Annotated[
+    float,
+    typer.Option("--iou", metavar="IOU", min=0, max=1, help="Moved if below."),
+]
 ThePicture = Annotated[str, typer.Argument(metavar="PICTURE", help="One picture.")]
 TheLabel = Annotated[str, _option("class", "NAME", "The class of PICTURE.")]
 Page = Annotated[

@@ -206,7 +206,13 @@ def lines(file: IO[bytes]) -> Iterator[bytes]:
 
 def _file_system(uri: str) -> Any:
     from apache_beam.io.filesystems import FileSystems
+    from apache_beam.options.pipeline_options import PipelineOptions
+    from apache_beam.options.value_provider import RuntimeValueProvider
 
+    untold = RuntimeValueProvider.runtime_options is None
+    if untold and FileSystems._pipeline_options is None:
+        # that of s3:// asks for options, which there are none of before a pipeline
+        FileSystems.set_options(PipelineOptions([]))
     return FileSystems.get_filesystem(uri)
 
 

@@ -1,6 +1,7 @@
 """A file appears whole and once, on every store, whoever is killed meanwhile."""
 
 import errno
+import io
 import os
 import pathlib
 import pickle
@@ -259,25 +260,46 @@ class _ClientError(Exception):
 _ClientError.__module__ = "botocore.exceptions"
 
 
-@pytest.fixture
-def amazon(objects, monkeypatch):
-    """A boto3 that keeps its objects here; `.statuses` are answers to give first."""
-    client = types.SimpleNamespace(statuses=[])
+class _Amazon:
+    """A boto3 client that keeps its objects here; `.statuses` are answers to give."""
 
-    def put_object(Bucket, Key, Body, IfNoneMatch):
-        path = f"s3://{Bucket}/{Key}"
-        taken = IfNoneMatch == "*" and path in objects
-        status = client.statuses.pop(0) if client.statuses else 412 if taken else 200
+    def __init__(self):
+        self.statuses, self.objects = [], {}
+
+    def put_object(self, Bucket, Key, Body, IfNoneMatch=None):
+        taken = IfNoneMatch == "*" and (Bucket, Key) in self.objects
+        self._answer(412 if taken else 200)
+        self.objects[Bucket, Key] = Body
+
+    def get_object(self, Bucket, Key):
+        self._answer(200 if (Bucket, Key) in self.objects else 404)
+        return {"Body": io.BytesIO(self.objects[Bucket, Key])}
+
+    def _answer(self, status):
+        status = self.statuses.pop(0) if self.statuses else status
         if status != 200:
             raise _ClientError(status)
-        objects[path] = Body
 
-    client.put_object = put_object
-    boto3 = types.SimpleNamespace(client=lambda service: client)
-    exceptions = types.SimpleNamespace(ClientError=_ClientError)
-    monkeypatch.setitem(sys.modules, "boto3", boto3)
-    monkeypatch.setitem(sys.modules, "botocore", types.SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "botocore.exceptions", exceptions)
+
+@pytest.fixture
+def amazon(monkeypatch):
+    client = _Amazon()
+    session = types.SimpleNamespace(client=lambda service, config: client)
+    modules = {
+        "boto3": types.SimpleNamespace(
+            session=types.SimpleNamespace(Session=lambda: session)
+        ),
+        "botocore": types.SimpleNamespace(),
+        "botocore.config": types.SimpleNamespace(Config=dict),
+        "botocore.exceptions": types.SimpleNamespace(
+            ClientError=_ClientError,
+            IncompleteReadError=OSError,
+            HTTPClientError=OSError,
+        ),
+    }
+    modules["botocore"].exceptions = modules["botocore.exceptions"]
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(cloud_stores.time, "sleep", lambda _: None)
     cloud_stores._s3_client.cache_clear()
     yield client
@@ -289,6 +311,16 @@ def test_amazon_creates_once(amazon):
     assert store.create("records/a.json", b"first")
     assert not store.create("records/a.json", b"second")
     assert store.read("records/a.json") == b"first"
+    with pytest.raises(stores.MissingFile):
+        store.open_read("records/b.json")
+    store.replace("records/a.json", b"second")
+    assert store.read("records/a.json") == b"second"
+
+
+def test_amazon_refuses(amazon):
+    amazon.statuses = [403]
+    with pytest.raises(stores.StoreError, match="check the rights of the account"):
+        stores.store_for("s3://bucket/out").create("records/a.json", b"data")
 
 
 def test_amazon_conflict_is_no_answer(amazon):

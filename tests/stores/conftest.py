@@ -1,0 +1,303 @@
+"""Object stores on loopback: emulators in processes of their own, and bad weather.
+
+- s3://: moto, with one thread: with more it looks and then writes, so that two writers
+  can both win, which no real store allows.
+- gs://: fake-gcs-server, which keeps the conditions of an upload, where its binary is
+  to be had (`make emulators` builds it); gcp-storage-emulator, which ignores them.
+
+`Weather` stands between a client and its store: it delays, cuts and refuses.
+"""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from belvedere.transforms import cloud_stores, stores
+
+BUCKET = "belvedere-test"
+MOTO = (
+    "from moto.server import DomainDispatcherApplication, create_backend_app;"
+    "from werkzeug.serving import run_simple;"
+    "run_simple('127.0.0.1', {port},"
+    " DomainDispatcherApplication(create_backend_app), threaded=False)"
+)
+WITHOUT_BINARY = "no fake-gcs-server on PATH or in ~/.cache: run `make emulators`"
+REFUSALS = {
+    "gs": ("application/json", '{"error": {"code": 403, "message": "no access"}}'),
+    "s3": (
+        "application/xml",
+        "<Error><Code>AccessDenied</Code><Message>no access</Message></Error>",
+    ),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Emulator:
+    """A store that runs; `url` is where."""
+
+    scheme: str
+    name: str
+    url: str
+    process: subprocess.Popen
+
+    def stop(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _fake_gcs_server() -> str | None:
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    cached = pathlib.Path(cache) / "belvedere" / "bin" / "fake-gcs-server"
+    return shutil.which("fake-gcs-server") or (str(cached) if cached.exists() else None)
+
+
+def _command(name: str, port: int) -> list[str]:
+    here = pathlib.Path(sys.executable).parent
+    if name == "moto":
+        pytest.importorskip("moto", reason="the dev extra brings it")
+        return [sys.executable, "-c", MOTO.format(port=port)]
+    if name == "gcp-storage-emulator":
+        pytest.importorskip("gcp_storage_emulator", reason="the dev extra brings it")
+        told = ["start", "--host=127.0.0.1", f"--port={port}", "--in-memory", "-q"]
+        return [str(here / "gcp-storage-emulator"), *told]
+    binary = _fake_gcs_server()
+    if not binary:
+        pytest.skip(WITHOUT_BINARY)
+    at = f"127.0.0.1:{port}"
+    told = ["-scheme=http", "-host=127.0.0.1", f"-port={port}", "-backend=memory"]
+    return [binary, *told, f"-external-url=http://{at}", f"-public-host={at}"]
+
+
+def start(name: str) -> Emulator:
+    """Starts an emulator and makes the bucket."""
+    port = free_port()
+    process = subprocess.Popen(
+        _command(name, port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    scheme = "s3" if name == "moto" else "gs"
+    emulator = Emulator(scheme, name, f"http://127.0.0.1:{port}", process)
+    for _ in range(300):
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection(("127.0.0.1", port), 1),
+        ):
+            break
+        assert process.poll() is None, f"{name} does not start"
+        time.sleep(0.1)
+    _make_bucket(emulator)
+    return emulator
+
+
+def _make_bucket(emulator: Emulator) -> None:
+    if emulator.scheme == "s3":
+        asked = urllib.request.Request(f"{emulator.url}/{BUCKET}", method="PUT")
+    else:
+        asked = urllib.request.Request(
+            f"{emulator.url}/storage/v1/b?project=test",
+            b'{"name": "%s"}' % BUCKET.encode(),
+            {"Content-Type": "application/json"},
+        )
+    for _ in range(50):
+        try:
+            urllib.request.urlopen(asked, timeout=10).close()
+            return
+        except urllib.error.HTTPError:
+            raise
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"{emulator.name} does not answer")
+
+
+@pytest.fixture(scope="session")
+def running() -> Iterator[Callable[[str], Emulator]]:
+    """Emulators by name, each started once."""
+    started: dict[str, Emulator] = {}
+
+    def get(name: str) -> Emulator:
+        if name not in started:
+            started[name] = start(name)
+        return started[name]
+
+    yield get
+    for emulator in started.values():
+        emulator.stop()
+
+
+@pytest.fixture
+def start_emulator() -> Iterator[Callable[[str], Emulator]]:
+    """Starts one that may be stopped."""
+    started: list[Emulator] = []
+
+    def get(name: str) -> Emulator:
+        started.append(start(name))
+        return started[-1]
+
+    yield get
+    for emulator in started:
+        emulator.stop()
+
+
+@pytest.fixture
+def visit(monkeypatch) -> Iterator[Callable[[Emulator, str], str]]:
+    """Points all clients to an emulator; an address there that nobody has used."""
+    from apache_beam.internal.gcp import auth
+
+    _forget()
+
+    def point(emulator: Emulator, url: str = "") -> str:
+        if emulator.scheme == "gs":
+            monkeypatch.setenv("STORAGE_EMULATOR_HOST", url or emulator.url)
+            # Else Beam looks for credentials in this network, for twenty seconds.
+            monkeypatch.setattr(auth._Credentials, "_credentials_init", True)
+            monkeypatch.setattr(auth._Credentials, "_credentials", None)
+        else:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", url or emulator.url)
+            monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+            monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+            monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        _forget()
+        return f"{emulator.scheme}://{BUCKET}/{uuid.uuid4().hex}"
+
+    yield point
+    _forget()
+
+
+def _forget() -> None:
+    cloud_stores._storage_client.cache_clear()
+    cloud_stores._s3_client.cache_clear()
+
+
+class Weather:
+    """A proxy on loopback before an emulator.
+
+    Attributes:
+      url: of the proxy.
+      delay: seconds before each answer.
+      refuse: whether to answer 403 to everything.
+      cut: how many of the next answers to cut off in the middle.
+      requests: how many connections there were.
+    """
+
+    def __init__(self, emulator: Emulator) -> None:
+        self.delay, self.refuse, self.cut, self.requests = 0.0, False, 0, 0
+        self._scheme = emulator.scheme
+        self._behind = int(emulator.url.rpartition(":")[2])
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._listening.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                threading.Thread(
+                    target=self._serve, args=(client,), daemon=True
+                ).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        """One request and its answer: the connection is closed behind it."""
+        with client, contextlib.suppress(OSError):
+            self.requests += 1
+            request = _message(client)
+            if not request:
+                return
+            time.sleep(self.delay)
+            answer = self._refusal() if self.refuse else self._answer(request)
+            if self.cut > 0:
+                self.cut -= 1
+                head, mark, body = answer.partition(b"\r\n\r\n")
+                answer = head + mark + body[: len(body) // 2] if body else b""
+            client.sendall(answer)
+
+    def _refusal(self) -> bytes:
+        kind, body = REFUSALS[self._scheme]
+        head = f"HTTP/1.1 403 Forbidden\r\nContent-Type: {kind}\r\n"
+        return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+    def _answer(self, request: bytes) -> bytes:
+        head, _, body = request.partition(b"\r\n\r\n")
+        lines = [n for n in head.split(b"\r\n") if not n.lower().startswith(b"connec")]
+        lines.append(b"Connection: close")
+        with socket.create_connection(("127.0.0.1", self._behind)) as store:
+            store.sendall(b"\r\n".join(lines) + b"\r\n\r\n" + body)
+            return b"".join(iter(lambda: store.recv(1 << 16), b""))
+
+
+def _message(client: socket.socket) -> bytes:
+    """A request with its body; says "go on" where it is asked to."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        if not (more := client.recv(1 << 16)):
+            return b""
+        data += more
+    head, _, body = data.partition(b"\r\n\r\n")
+    fields = {
+        name.strip().lower(): value.strip()
+        for name, _, value in (n.partition(b":") for n in head.split(b"\r\n")[1:])
+    }
+    if fields.get(b"expect", b"").lower() == b"100-continue":
+        client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        head = b"\r\n".join(
+            n for n in head.split(b"\r\n") if not n.lower().startswith(b"expect")
+        )
+    length = int(fields.get(b"content-length", b"0"))
+    while len(body) < length:
+        body += client.recv(1 << 16)
+    return head + b"\r\n\r\n" + body
+
+
+@pytest.fixture
+def weather(running, visit) -> Iterator[Callable[[str], tuple[stores.Store, Weather]]]:
+    """A store with a proxy before it."""
+    made: list[Weather] = []
+
+    def before(name: str) -> tuple[stores.Store, Weather]:
+        proxy = Weather(running(name))
+        made.append(proxy)
+        return stores.store_for(visit(running(name), proxy.url)), proxy
+
+    yield before
+    for proxy in made:
+        proxy.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch) -> None:
+    """Client libraries that give up after a moment, not after minutes."""
+    from apache_beam.io.gcp import gcsio_retry
+    from apache_beam.utils import retry
+    from google.cloud.storage import retry as google
+
+    for policy in (
+        google.DEFAULT_RETRY,
+        gcsio_retry.DEFAULT_RETRY_WITH_THROTTLING_COUNTER,
+    ):
+        monkeypatch.setattr(policy, "_timeout", 1.0)
+        monkeypatch.setattr(policy, "_deadline", 1.0, raising=False)
+        monkeypatch.setattr(policy, "_initial", 0.1)
+    monkeypatch.setattr(retry.Clock, "sleep", lambda *_: None)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
