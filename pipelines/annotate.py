@@ -80,7 +80,7 @@ def main(options: Options) -> launching.Counts:
     )
 
     def build(pipeline: beam.Pipeline) -> None:
-        slices = pipeline | "List" >> ListSlices(found)
+        slices = pipeline | "List" >> ListSlices(found, cuts=options.output)
         wanted = (
             slices | "WithoutBoxed" >> WithoutBoxed(boxes)
             if boxes

@@ -168,7 +168,7 @@ def main(output: str, speaker: Voice) -> str:
     log = Log(store)
     if not log.number:
         raise Mistake(f"{store.uri} holds no annotations: run `belvedere annotate`")
-    run = list(log.manifests())[-1].run
+    run = next(log.manifests(log.number)).run
     if run.kind != "annotate":
         raise Mistake(
             f"{store.uri} holds what `belvedere {run.kind}` wrote: a report is made of "

@@ -2,6 +2,10 @@
 
 No shuffle stands between a picture and its file: a slice of the input is read,
 localized image by image and written with its record; only the record goes on.
+
+A worker reads the log of the output once, when it starts. A unit that is in it costs
+nothing more; of any other the record is looked for, which a killed run, or one beside
+this, may have left.
 """
 
 import dataclasses
@@ -10,8 +14,17 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
+from apache_beam.utils import shared
 
-from belvedere.transforms import documents, records, sources, stores, tables, tally
+from belvedere.transforms import (
+    commits,
+    documents,
+    records,
+    sources,
+    stores,
+    tables,
+    tally,
+)
 from belvedere.transforms.inputs import ImageRef, InputFault, Slice
 from belvedere.transforms.localizing import Job, Localizer
 from belvedere.transforms.manifests import Entry
@@ -49,7 +62,10 @@ class Wanted:
 
 @dataclasses.dataclass(eq=False)
 class AnnotateSlices(beam.PTransform):
-    """Wanted slices of the input to entries of the manifest, one per work unit."""
+    """Wanted slices of the input to what `CommitEntries` takes, one per work unit.
+
+    An entry, or the number of tasks of a unit that was committed before.
+    """
 
     job: Job
 
@@ -58,20 +74,30 @@ class AnnotateSlices(beam.PTransform):
 
 
 class _LocalizeDoFn(beam.DoFn):
-    """Finds the finished record of a unit, or computes the unit."""
+    """Finds a unit in the log, or its finished record, or computes it."""
+
+    _logs = shared.Shared()  # the threads of a worker have one
 
     def __init__(self, job: Job) -> None:
         self.job = job
 
     def setup(self) -> None:
-        self.store = stores.store_for(self.job.output)
-        self.localizer = Localizer(self.job)
+        job = self.job
+        self.store = stores.store_for(job.output)
+        self.log = self._logs.acquire(
+            lambda: commits.Log(self.store), tag=f"{job.output}\0{job.run_id}"
+        )
+        self.localizer = Localizer(job)
 
     def teardown(self) -> None:
         self.localizer.close()
 
-    def process(self, wanted: Wanted) -> Iterator[Entry]:
+    def process(self, wanted: Wanted) -> Iterator[Entry | int]:
         unit = self._unit(wanted)
+        if unit.digest in self.log:
+            tally.add(IMAGES, wanted.piece.images)
+            yield self.log.tasks(unit.digest)
+            return
         record = records.find(self.store, unit.digest)
         if record:
             tally.add(IMAGES, wanted.piece.images)

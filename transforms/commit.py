@@ -18,7 +18,8 @@ _NONE: Mapping[str, Any] = {}
 class CommitEntries(beam.PTransform):
     """Entries of work units to the numbers of the manifests that list them.
 
-    The entries of all units meet here, a few hundred bytes each; their rows do not.
+    The entries of all new units meet here, a few hundred bytes each; their rows do not.
+    A unit that a worker knew from the log is a number of tasks in place of an entry.
     """
 
     output: str
@@ -45,11 +46,15 @@ class _CommitDoFn(beam.DoFn):
         self.run = run
 
     def process(
-        self, keyed: tuple[int, Iterable[Entry]], details: Mapping[str, Any] = _NONE
+        self,
+        keyed: tuple[int, Iterable[Entry | int]],
+        details: Mapping[str, Any] = _NONE,
     ) -> Iterator[int]:
         log = commits.Log(stores.store_for(self.output))
         run = dataclasses.replace(self.run, details={**self.run.details, **details})
-        outcome = commits.commit(log, run, keyed[1])
+        known = sum(one for one in keyed[1] if isinstance(one, int))
+        entries = (one for one in keyed[1] if isinstance(one, Entry))
+        outcome = commits.commit(log, run, entries, known)
         counts = {**vars(outcome.counts), "already_done": outcome.already_done}
         for name, count in counts.items():
             Metrics.counter(NAMESPACE, name).inc(count)

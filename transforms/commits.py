@@ -2,7 +2,8 @@
 
 `Log` knows which units an output has; `commit` adds those it has not. No step is linear
 in the number of past commits but the listing of their names: after 100 manifests, or
-one full one, the committer leaves a summary, and the start of a run reads on from that.
+10,000 units, or some megabytes, the committer leaves a summary, and the start of a run
+reads on from that. A summary takes about 70 bytes for each unit ever committed.
 A run with very many units makes several manifests, none too large for a plain upload.
 """
 
@@ -14,12 +15,14 @@ from collections.abc import Iterable, Iterator
 
 from belvedere.transforms import documents, manifests, stores
 from belvedere.transforms.documents import Damaged
-from belvedere.transforms.manifests import Entry, Manifest, Run
+from belvedere.transforms.manifests import Entry, Manifest, Run, Summary
 from belvedere.transforms.records import Counts
 from belvedere.transforms.stores import OutputConflict
 
 MAX_UNITS = 10_000
 SUMMARY_EVERY = 100
+SUMMARY_BYTES = 4 << 20  # of manifests, and no less than the summary itself takes
+_UNIT_BYTES = 70
 _ATTEMPTS = 100
 _VERIFY = "the log is damaged; `belvedere verify` says more"
 
@@ -27,62 +30,75 @@ _VERIFY = "the log is damaged; `belvedere verify` says more"
 class Log:
     """The units committed to an output, as of the last `refresh`.
 
-    Holds a digest and a number per unit, not the manifests.
+    Holds a digest and a number per unit, not the manifests. With `last`, the log as it
+    was after that manifest.
     """
 
-    def __init__(self, store: stores.Store) -> None:
+    def __init__(self, store: stores.Store, last: int | None = None) -> None:
         self.store = store
-        self.number = 0
-        self._head = ""
-        self._tasks: dict[str, int] = {}
+        self._last = last
+        self._sum = Summary()
         self._summarized = 0, 0  # manifests, units
+        self._bytes = 0  # of the manifests behind the summary
         self.refresh()
 
+    @property
+    def number(self) -> int:
+        """That of the last manifest."""
+        return self._sum.number
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Of a model store: the folder of each class to the id of its newest model."""
+        return self._sum.models or {}
+
     def __contains__(self, unit: object) -> bool:
-        return unit in self._tasks
+        return unit in self._sum.units
 
     def __len__(self) -> int:
-        return len(self._tasks)
+        return len(self._sum.units)
 
     def tasks(self, unit: str) -> int:
         """How many tasks a committed unit has, 0 if it is not committed."""
-        return self._tasks.get(unit, 0)
+        return self._sum.units.get(unit, 0)
 
     def refresh(self) -> None:
         """Reads what has been committed since."""
         last, summaries = _listed(self.store)
+        if self._last is not None:
+            last = min(last, self._last)
         if not self.number:
-            self._start(summaries)
-        for manifest in _read(self.store, self.number + 1, last):
-            self._add(manifest)
+            self._start([number for number in summaries if number <= last])
+        for manifest, size in _read(self.store, self.number + 1, last):
+            self._add(manifest, size)
 
-    def manifests(self) -> Iterator[Manifest]:
-        """All commits in order, read one after the other."""
-        return _read(self.store, 1, self.number)
+    def manifests(self, first: int = 1) -> Iterator[Manifest]:
+        """All commits in order, or those from one on, read one after the other."""
+        return (manifest for manifest, _ in _read(self.store, first, self.number))
 
     def _start(self, summaries: list[int]) -> None:
         for number in reversed(summaries):
             try:
-                head, tasks = manifests.read_summary(self.store, number)
-            except Damaged:  # it only saves time; `verify` reports it
+                found = manifests.read_summary(self.store, number)
+            except (Damaged, stores.MissingFile):  # it only saves time
                 continue
-            self.number, self._head, self._tasks = number, head, tasks
-            self._summarized = number, len(tasks)
-            return
+            if found.models is not None:
+                self._sum, self._summarized = found, (number, len(found.units))
+                return
 
-    def _add(self, manifest: Manifest) -> None:
-        if manifest.parent != self._head:
+    def _add(self, manifest: Manifest, size: int) -> None:
+        if manifest.parent != self._sum.head:
             where = self.store.path(manifests.manifest_name(manifest.number))
             raise OutputConflict(f"{where} does not follow its parent: {_VERIFY}")
-        self.number, self._head = manifest.number, manifest.sha256
-        self._tasks |= {entry.unit: entry.counts.tasks for entry in manifest.entries}
+        self._sum.add(manifest)
+        self._bytes += size
 
     def append(self, run: Run, entries: list[Entry], already_done: int) -> bool:
         """Puts a manifest behind those that are known; False if one is there now."""
         number = self.number + 1
         manifest = Manifest(
             number,
-            self._head,
+            self._sum.head,
             run,
             tuple(entries),
             already_done + manifests.total(entries).tasks,
@@ -94,16 +110,20 @@ class Log:
         if not self.store.create(name, data) and self.store.read(name) != data:
             return False
         sha256 = documents.unseal(data, name)["sha256"]
-        self._add(dataclasses.replace(manifest, sha256=sha256))
+        self._add(dataclasses.replace(manifest, sha256=sha256), len(data))
         return True
 
     def summarize(self) -> None:
         """Leaves a summary where reading on from the last one takes long."""
         manifests_since = self.number - self._summarized[0]
-        units_since = len(self._tasks) - self._summarized[1]
-        if manifests_since >= SUMMARY_EVERY or units_since >= MAX_UNITS:
-            manifests.summarize(self.store, self.number, self._head, self._tasks)
-            self._summarized = self.number, len(self._tasks)
+        units_since = len(self) - self._summarized[1]
+        if (
+            manifests_since >= SUMMARY_EVERY
+            or units_since >= MAX_UNITS
+            or self._bytes >= max(SUMMARY_BYTES, _UNIT_BYTES * len(self))
+        ):
+            manifests.summarize(self.store, self._sum)
+            self._summarized, self._bytes = (self.number, len(self)), 0
 
 
 def _listed(store: stores.Store) -> tuple[int, list[int]]:
@@ -120,14 +140,16 @@ def _listed(store: stores.Store) -> tuple[int, list[int]]:
     raise OutputConflict(f"{where} has {len(numbers)} of {last} manifests: {_VERIFY}")
 
 
-def _read(store: stores.Store, first: int, last: int) -> Iterator[Manifest]:
+def _read(store: stores.Store, first: int, last: int) -> Iterator[tuple[Manifest, int]]:
+    """The manifests from one number to another, with their sizes."""
     names = [manifests.manifest_name(number) for number in range(first, last + 1)]
     contents = stores.read_many(store, names)
     for number, name, data in zip(itertools.count(first), names, contents):
         try:
-            yield manifests.parse(data or b"", number, store.path(name))
+            manifest = manifests.parse(data or b"", number, store.path(name))
         except Damaged as error:
             raise OutputConflict(f"{error}: {_VERIFY}") from error
+        yield manifest, len(data or b"")
 
 
 @dataclasses.dataclass(frozen=True)

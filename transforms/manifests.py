@@ -8,7 +8,8 @@ it from its own list, and takes the next number. What is not in the log is not t
 In every manifest: tasks_in = already_done + annotated + refused + dead.
 
 A summary, `000100-units.json`, holds the units up to its number with their numbers of
-tasks. It follows from the log and may be deleted.
+tasks, and of a model store the newest model of each class. It follows from the log and
+may be deleted.
 """
 
 import dataclasses
@@ -22,6 +23,7 @@ from belvedere.transforms.records import Counts, DataFile
 
 FOLDER = "manifests"
 _NUMBERED = re.compile(r"manifests/([0-9]{6,})(-units)?\.json")
+_MODEL = re.compile(r"([^/]+)/([^/]+)/model\.npz")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,6 +123,12 @@ def total(entries: Sequence[Entry]) -> Counts:
     )
 
 
+def models(entries: Sequence[Entry]) -> dict[str, str]:
+    """The newest model among the files of these: the folder of a class to its id."""
+    found = (_MODEL.fullmatch(file.name) for entry in entries for file in entry.files)
+    return {match[1]: match[2] for match in found if match}
+
+
 def parse(data: bytes, number: int, where: str) -> Manifest:
     """The manifest of this number; Damaged if it is not whole or counts wrongly."""
     body = documents.unseal(data, where)
@@ -176,18 +184,40 @@ def listed(store: stores.Store) -> tuple[list[int], list[int]]:
     return sorted(found[False]), sorted(found[True])
 
 
-def summarize(
-    store: stores.Store, number: int, head: str, tasks: dict[str, int]
-) -> None:
-    """Leaves the summary of the log up to `number`, whose sha256 is `head`."""
-    body = {"number": number, "head": head, "units": tasks}
-    store.create(summary_name(number), documents.seal(body))
+@dataclasses.dataclass
+class Summary:
+    """What the log comes to, up to a manifest.
+
+    Attributes:
+      number: of that manifest, 0 if there is none.
+      head: its sha256.
+      units: the tasks of each unit that is committed.
+      models: the newest model of each class; None where an older program left it out.
+    """
+
+    number: int = 0
+    head: str = ""
+    units: dict[str, int] = dataclasses.field(default_factory=dict)
+    models: dict[str, str] | None = dataclasses.field(default_factory=dict)
+
+    def add(self, manifest: Manifest) -> None:
+        self.number, self.head = manifest.number, manifest.sha256
+        self.units |= {entry.unit: entry.counts.tasks for entry in manifest.entries}
+        if self.models is not None:
+            self.models |= models(manifest.entries)
 
 
-def read_summary(store: stores.Store, number: int) -> tuple[str, dict[str, int]]:
-    """Digest of manifest `number`, and the tasks of each unit committed up to it."""
+def summarize(store: stores.Store, summary: Summary) -> None:
+    """Leaves the summary of the log up to a manifest."""
+    data = documents.seal(dict(vars(summary)))
+    store.create(summary_name(summary.number), data)
+
+
+def read_summary(store: stores.Store, number: int) -> Summary:
+    """The summary up to manifest `number`; Damaged if it is not one."""
     name = summary_name(number)
     body = documents.unseal(store.read(name), store.path(name))
     if field(body, "number", int) != number:
         raise Damaged(f"{store.path(name)} is that of another manifest")
-    return field(body, "head", str), field(body, "units", dict)
+    known = field(body, "models", dict) if "models" in body else None
+    return Summary(number, field(body, "head", str), field(body, "units", dict), known)

@@ -13,6 +13,7 @@ models of the others as they are.
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,25 +45,16 @@ class ModelIndex:
         """The id of the model of a class, None if there is none."""
         return self.ids.get(names.slug(label))
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
-        """Stands for the whole set."""
+        """Stands for the whole set; asked for by each slice of mixed classes."""
         return documents.digest(sorted(self.ids.items()))[:16]
 
 
 def index(uri: str, number: int | None = None) -> ModelIndex:
     """Reads the log of a model store, up to a manifest or to its end."""
-    log = commits.Log(stores.store_for(uri))
-    ids: dict[str, str] = {}
-    for manifest in log.manifests():
-        if number is not None and manifest.number > number:
-            break
-        for entry in manifest.entries:
-            for file in entry.files:
-                slug, _, rest = file.name.partition("/")
-                if rest.endswith(f"/{MODEL}"):
-                    ids[slug] = rest.partition("/")[0]
-    return ModelIndex(uri, log.number if number is None else number, ids)
+    log = commits.Log(stores.store_for(uri), number)
+    return ModelIndex(uri, log.number if number is None else number, log.models)
 
 
 def artefact_id(data: bytes) -> str:

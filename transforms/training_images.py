@@ -12,7 +12,14 @@ from typing import Any
 
 import apache_beam as beam
 
-from belvedere.transforms import box_sources, sources, tally, training_slices, units
+from belvedere.transforms import (
+    box_sources,
+    sources,
+    stores,
+    tally,
+    training_slices,
+    units,
+)
 from belvedere.transforms.annotate import Wanted
 from belvedere.transforms.box_sources import BoxPartition, Key
 from belvedere.transforms.inputs import ImageRef, InputFault, Partition, Slice
@@ -26,10 +33,14 @@ LISTED = "listed"  # the stage of `tally` that counts the images of the input
 
 @dataclasses.dataclass(eq=False)
 class ListSlices(beam.PTransform):
-    """The slices of sources of images, cut on workers."""
+    """The slices of sources of images, cut on workers.
+
+    Where `cuts` is given, how tars were cut is kept there: see `cuts`.
+    """
 
     images: tuple[Source, ...]
     per_slice: int = units.IMAGES
+    cuts: str = ""
 
     def expand(self, pipeline: beam.Pipeline) -> beam.PCollection:
         return (
@@ -37,14 +48,15 @@ class ListSlices(beam.PTransform):
             | "Sources" >> beam.Create(list(self.images), reshuffle=False)
             | "Partitions" >> beam.FlatMap(sources.partitions)
             | "Spread" >> beam.Reshuffle()
-            | "Cut" >> beam.FlatMap(_cut, self.per_slice)
+            | "Cut" >> beam.FlatMap(_cut, self.per_slice, self.cuts)
             | "SpreadSlices" >> beam.Reshuffle()
             | "Stamp" >> beam.Map(units.stamped)
         )
 
 
-def _cut(partition: Partition, per_slice: int) -> Iterator[Slice]:
-    for piece in units.slices(partition, per_slice):
+def _cut(partition: Partition, per_slice: int, kept_in: str) -> Iterator[Slice]:
+    store = stores.store_for(kept_in) if kept_in else None
+    for piece in units.slices(partition, per_slice, store):
         tally.add(LISTED, piece.images)
         yield piece
 

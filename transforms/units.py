@@ -7,7 +7,7 @@ digests of the lines of the one list.
 Where to cut, so that new images disturb as little as possible:
 
 - A tar is cut by members, in order. A tar that changes in any way is all new; a new tar
-  among ten leaves the ten as they are.
+  among ten leaves the ten as they are. Where it was cut can be kept (`cuts`).
 - A folder is cut at names that say so themselves: behind those whose hash is divisible
   by a number. One more image changes the slice it falls into, rarely the next, and all
   others stay what they were, with their records. Fixed slices of the sorted names would
@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 
 from belvedere.core.formats import csv_rows, image_csv
 from belvedere.core.formats.faults import RowFault
-from belvedere.transforms import input_files, samples
+from belvedere.transforms import cuts, input_files, samples, stores
 from belvedere.transforms.inputs import (
     FAULTY,
     UNKNOWN_SIZE,
@@ -43,15 +43,18 @@ from belvedere.transforms.tars import Archive
 IMAGES = 64
 
 
-def slices(partition: Partition, images: int = IMAGES) -> Iterator[Slice]:
+def slices(
+    partition: Partition, images: int = IMAGES, store: stores.Store | None = None
+) -> Iterator[Slice]:
     """The slices of a partition; what cannot be listed is one whose reading says so.
 
     Args:
       partition: a class folder, a tar or a list.
       images: wanted in a slice; a slice of a folder holds half to twice as many.
+      store: where to keep how a tar was cut, if anywhere.
     """
     try:
-        yield from _slices(partition, images)
+        yield from _slices(partition, images, store)
     except InputError as error:
         said = f"{error.code}: {error.message}"
         yield _of_files(
@@ -59,7 +62,9 @@ def slices(partition: Partition, images: int = IMAGES) -> Iterator[Slice]:
         )
 
 
-def _slices(partition: Partition, images: int) -> Iterator[Slice]:
+def _slices(
+    partition: Partition, images: int, store: stores.Store | None
+) -> Iterator[Slice]:
     if partition.kind == "folder":
         for part in cut(_folder(partition), images):
             yield _of_files(partition, part)
@@ -67,7 +72,7 @@ def _slices(partition: Partition, images: int) -> Iterator[Slice]:
         for part in cut(_list(partition), images):
             yield _of_files(partition, part)
     else:
-        yield from _tar(partition, images)
+        yield from _tar(partition, images, store)
 
 
 def _of_files(partition: Partition, files: list[Input]) -> Slice:
@@ -132,13 +137,21 @@ def _rows(lines: Iterable[bytes]) -> Iterator[image_csv.ListedImage | RowFault]:
         raise InputError(InputCode.BAD_ROW, str(error)) from error
 
 
-def _tar(partition: Partition, images: int) -> Iterator[Slice]:
+def _tar(
+    partition: Partition, images: int, store: stores.Store | None
+) -> Iterator[Slice]:
     entry = input_files.describe(partition.uri)
     tar = Input(partition.uri, entry.size, entry.stamp, partition.label)
+    found = _walked(partition, images)
+    if store:
+        found = cuts.kept(store, tar, partition.kind, images, found)
+    for start, stop, count in found:
+        yield Slice(partition, (tar,), (start, stop), count)
+
+
+def _walked(partition: Partition, images: int) -> Iterator[cuts.Cut]:
     with input_files.open_read(partition.uri) as file:
-        found = samples.spans(Archive(file), partition.kind, images)
-        for start, stop, count in found:
-            yield Slice(partition, (tar,), (start, stop), count)
+        yield from samples.spans(Archive(file), partition.kind, images)
 
 
 def stamped(piece: Slice) -> Slice:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from belvedere.transforms import manifests, records, schemas, stores, tables
 from belvedere.transforms.documents import Damaged
-from belvedere.transforms.manifests import Entry, Manifest
+from belvedere.transforms.manifests import Entry, Manifest, Summary
 from belvedere.transforms.records import Counts, DataFile
 from belvedere.transforms.stores import OutputConflict, Store
 
@@ -82,7 +82,7 @@ def verify(store: Store, now: float | None = None) -> Report:
     unlisted = tuple(inspection.unlisted(time.time() if now is None else now))
     return Report(
         len(numbers),
-        len(inspection.units),
+        len(inspection.sum.units),
         inspection.files,
         inspection.counts,
         tuple(inspection.problems),
@@ -97,7 +97,7 @@ class _Inspection:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.problems: list[Problem] = []
-        self.units: dict[str, int] = {}
+        self.sum = Summary()
         self.listed: set[str] = set()
         self.waiting: set[str] = set()
         self.whole_log = True
@@ -122,8 +122,9 @@ class _Inspection:
                 self.problem("chain", name, "it does not follow the manifest before it")
             head = manifest.sha256
             self._entries(manifest, name)
+            self.sum.add(manifest)
             if number in summaries and self.whole_log:
-                self._summary(number, head)
+                self._summary(number)
 
     def _manifest(self, number: int, name: str, data: bytes | None) -> Manifest | None:
         if data is None:
@@ -135,14 +136,16 @@ class _Inspection:
             self.problem("manifest", name, error)
             return None
 
-    def _summary(self, number: int, head: str) -> None:
+    def _summary(self, number: int) -> None:
         name = manifests.summary_name(number)
         try:
-            right = manifests.read_summary(self.store, number) == (head, self.units)
+            found = manifests.read_summary(self.store, number)
         except Damaged as error:
             self.problem("summary", name, error)
             return
-        if not right:
+        if found.models is None:  # an older program's, right as far as it goes
+            found.models = self.sum.models
+        if found != self.sum:
             self.problem("summary", name, "it is not the sum of the log; delete it")
 
     def _entries(self, manifest: Manifest, name: str) -> None:
@@ -153,9 +156,8 @@ class _Inspection:
         ]
         contents = stores.read_many(self.store, [n for group in names for n in group])
         for entry, group in zip(entries, names, strict=True):
-            if entry.unit in self.units:
+            if entry.unit in self.sum.units:
                 self.problem("twice", name, f"unit {entry.unit} was committed before")
-            self.units[entry.unit] = entry.counts.tasks
             self.counts += entry.counts
             self.listed.update(group)
             record, *files = (next(contents) for _ in group)
@@ -207,7 +209,7 @@ class _Inspection:
             for file in sorted(self.store.list(folder), key=lambda file: file.name):
                 unit = file.name.partition("/")[2][:64]
                 is_record = folder == records.FOLDER and "/." not in file.name
-                if file.name in self.listed or (is_record and unit in self.units):
+                if file.name in self.listed or (is_record and unit in self.sum.units):
                     continue
                 if is_record:
                     self.waiting.add(file.name)

@@ -255,3 +255,15 @@ def test_the_work_folder_may_go_at_any_time_during_a_run(tmp_path):
     assert deleted > 3
     assert counts["annotated"] == len(runs.LABELS)
     assert runs.model_bytes(models) == runs.model_bytes(runs.models())
+
+
+def test_what_is_in_the_log_is_known_without_its_records(tmp_path):
+    """A night asks nothing of the units of past nights, one by one."""
+    output = tmp_path / "output"
+    shutil.copytree(runs.output(), output)
+    shutil.rmtree(output / "records")
+    before = runs.files(output)
+    told = runs.annotation(output)
+    counts = runs.Child(annotate.main, told, per_slice=64).finish()
+    assert (counts["annotated"], counts["already_done"]) == (0, runs.TASKS)
+    assert runs.files(output) == before

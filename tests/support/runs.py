@@ -171,7 +171,8 @@ def _append(value: Any, number: int) -> None:
 def images_per_slice(count: int) -> Iterator[None]:
     """Cuts the input into other work units."""
     make = training_images.ListSlices.__init__
-    before, make.__defaults__ = make.__defaults__, (count,)
+    before = make.__defaults__
+    make.__defaults__ = (count, *before[1:])
     try:
         yield
     finally:
