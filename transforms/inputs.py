@@ -2,6 +2,8 @@
 
 import dataclasses
 import enum
+import json
+import zlib
 from typing import NamedTuple
 
 from belvedere.core.formats import names
@@ -102,6 +104,19 @@ class Slice:
     inputs: tuple[Input, ...]
     span: tuple[int, int] | None
     images: int
+
+    def __reduce__(self) -> tuple:
+        """Travels small: a runner in this process holds all slices of an input."""
+        files = [[file.uri, file.size, file.stamp, file.label] for file in self.inputs]
+        packed = zlib.compress(json.dumps(files).encode(), 1)
+        return _unpacked, (self.partition, packed, self.span, self.images)
+
+
+def _unpacked(
+    partition: Partition, packed: bytes, span: tuple[int, int] | None, images: int
+) -> Slice:
+    files = tuple(Input(*file) for file in json.loads(zlib.decompress(packed)))
+    return Slice(partition, files, span, images)
 
 
 def fault(uri: str, label: str, code: enum.StrEnum, message: str) -> InputFault:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from belvedere.transforms import sources, units
-from belvedere.transforms.inputs import UNKNOWN_SIZE, Partition
+from belvedere.transforms.inputs import UNKNOWN_SIZE, Partition, Slice
 from belvedere.transforms.records import Input, WorkUnit
 
 
@@ -177,3 +177,18 @@ def test_a_slice_without_images_is_not_asked_for():
 
 def test_an_empty_folder_has_no_slices(tmp_path):
     assert list(units.slices(Partition("folder", "/", str(tmp_path), "cat"))) == []
+
+
+def test_a_slice_travels_small_and_comes_back():
+    """All slices of an input are shuffled: 14 million images must not be gigabytes."""
+    files = tuple(
+        Input(f"/in/n01440764/n01440764_{n * 37}.JPEG", 110_000 + n, str(n**9), "fish")
+        for n in range(64)
+    )
+    folder = Partition("folder", "/in", "/in/n01440764", "fish")
+    piece = Slice(folder, files, None, 64)
+    assert pickle.loads(pickle.dumps(piece)) == piece
+    assert len(pickle.dumps(piece)) <= 40 * len(files)
+    strange = Input("/in/\udcff\n\u2028é", UNKNOWN_SIZE, "", "ÿ")
+    odd = Slice(folder, (strange,), (0, 1), 1)
+    assert pickle.loads(pickle.dumps(odd)) == odd
