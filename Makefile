@@ -11,7 +11,8 @@ ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
 
 .PHONY: demo test test-exact test-faults test-stores emulators test-deploy \
   test-airflow lint lock clean \
-  bench bench-inference bench-features bench-windows bench-photos bench-pipeline
+  bench bench-inference bench-features bench-windows bench-photos bench-pipeline \
+  bench-scale
 
 demo: $(READY)
 	$(ENV) $(BIN)/belvedere demo --output $(OUT)/demo
@@ -64,6 +65,9 @@ bench-photos: $(READY) photos
 
 bench-pipeline: $(READY)
 	$(ENV) $(BIN)/python benchmarks/pipeline.py --output $(OUT)/bench-pipeline.json
+
+bench-scale: $(READY)
+	$(ENV) $(BIN)/python benchmarks/scale.py --output $(OUT)/bench-scale.json
 
 .PHONY: photos
 photos:
