@@ -60,7 +60,7 @@ class Size:
         return sum(self.nights)
 
 
-SMALL = Size(4, (5, 20, 5), (10, 120, 250), 1, (5, 20), 500, 18)
+SMALL = Size(4, (5, 20, 5), (2, 12, 45), 1, (5, 20), 500, 18)
 
 
 def main() -> None:

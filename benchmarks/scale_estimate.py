@@ -190,6 +190,14 @@ def files(results: str) -> str:
             "a row of annotations",
         )
     )
+    cut, uncut, folders = (
+        figure(results, rf"\| {what} \| ([\d.]+) s")
+        for what in (
+            "planning a million images in tars, all known[^|]*",
+            "the same when no tar has been cut yet",
+            "planning a million files in 20,000 class folders",
+        )
+    )
     most, name = 10_000, 19  # commits.MAX_UNITS; a model's id in a list of JSON
     lines = {
         "work units = files of rows = records": lambda c: f"{c.units:,}",
@@ -205,6 +213,9 @@ def files(results: str) -> str:
         "the summary that a worker reads": lambda c: _bytes(summed * c.units),
         "names listed each night, tars": lambda c: f"{c.classes:,}",
         "names listed each night, class folders": lambda c: f"{c.images:,}",
+        "planning, tars, first time": lambda c: f"{uncut * c.images / 1e6:,.1f} s",
+        "planning, tars, each night": lambda c: f"{cut * c.classes / 20_000:,.1f} s",
+        "planning, class folders": lambda c: f"{folders * c.images / 1e6:,.1f} s",
         "model store": lambda c: _bytes(model * c.classes),
     }
     rows = [(name, "", *(of(case) for case in CASES)) for name, of in lines.items()]

@@ -1,7 +1,7 @@
 """A world without images for `scale.py`: shards, folders, models and rows.
 
 Shards are ImageNet tars of one class with empty members. A row is drawn from the digest
-of the image's address, in place of localizing; one task in 2048 becomes a dead letter.
+of the image's id, in place of localizing; one task in 2048 becomes a dead letter.
 """
 
 import hashlib
@@ -59,7 +59,9 @@ def write_folders(folder: pathlib.Path, numbers: Iterable[int], images: int) -> 
 def row(self: localizing.Localizer, found: Any) -> dict[str, Any]:
     """In place of `Localizer.row`: what it returns, without looking at a picture."""
     ref, _ = found
-    bits = hashlib.shake_128(ref.uri.encode()).digest(8 * (4 * len(_BOXES) + 8 + P))
+    bits = hashlib.shake_128(ref.image_id.encode()).digest(
+        8 * (4 * len(_BOXES) + 8 + P)
+    )
     if bits[0] == 0 and bits[1] < 32:
         return self._dead(ref, "decode", "truncated", "ends early")
     known = {
