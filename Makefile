@@ -10,7 +10,7 @@ ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
   NUMBA_CACHE_DIR=$(CURDIR)/.venv/numba/$(COMPILED)
 
 .PHONY: demo test test-exact test-faults test-stores emulators test-deploy \
-  test-airflow lint lock clean \
+  test-airflow test-flink test-flink-cluster lint lock clean \
   bench bench-inference bench-features bench-windows bench-photos bench-pipeline \
   bench-scale
 
@@ -43,6 +43,15 @@ test-airflow: $(READY)
 	  apache-airflow-providers-google apache-airflow-providers-cncf-kubernetes
 	VIRTUAL_ENV=$(AIRFLOW) $(BIN)/uv pip install -q --no-deps apache-airflow-providers-apache-beam
 	AIRFLOW_PYTHON=$(AIRFLOW)/bin/python $(BIN)/python -m pytest -q tests/deploy/test_schedule.py
+
+test-flink: $(READY)
+	$(BIN)/python deploy/flink/fetch.py job-server
+	$(ENV) $(BIN)/python -m pytest -q -m slow tests/flink/test_embedded.py
+
+test-flink-cluster: $(READY)
+	$(BIN)/python deploy/flink/fetch.py job-server
+	$(BIN)/python deploy/flink/fetch.py flink
+	$(ENV) $(BIN)/python -m pytest -q -m slow tests/flink/test_cluster.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -65,7 +65,7 @@ def main(options: Options) -> launching.Counts:
             if options.boxes
             else None
         )
-    launching.check_output(options.output, KIND)
+    since = launching.check_output(options.output, KIND)
     index = indexed(options.models, options.models_number)
     run = _run(options, found, index)
     job = Job(
@@ -95,9 +95,10 @@ def main(options: Options) -> launching.Counts:
         entries = wanted | "Annotate" >> AnnotateSlices(job)
         entries | "Commit" >> CommitEntries(options.output, run)
 
-    return launching.launch(
+    counts = launching.launch(
         build, options.beam_options, options.workers, STAGES, options.watch
     )
+    return launching.as_committed(counts, options.output, run.run_id, since)
 
 
 def indexed(models: str, number: int | None = None) -> ModelIndex:

@@ -1,25 +1,30 @@
 """Runs a Beam graph where the user wants it, and says how it went."""
 
+import collections
 import contextlib
 import dataclasses
 import importlib.metadata
+import logging
 import os
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import apache_beam as beam
+import grpc
 from apache_beam.metrics import MetricsFilter
+from apache_beam.metrics.execution import MetricResult
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.runner import PipelineResult, PipelineState
 
 from belvedere.pipelines import local_workers, logs
 from belvedere.pipelines.failures import Mistake
 from belvedere.pipelines.progress import Stage, Watch
-from belvedere.transforms import commit, commits, manifests, stores, tally
+from belvedere.transforms import commit, commits, manifests, records, stores, tally
 from belvedere.transforms.stores import OutputConflict
 
 _IN_PROCESS = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
+_log = logging.getLogger("belvedere")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,22 +62,27 @@ def code_version() -> str:
     return importlib.metadata.version("belvedere")
 
 
-def check_output(uri: str, kind: str) -> None:
+def check_output(uri: str, kind: str) -> int:
     """OutputConflict or Mistake if an output cannot take the work units of a kind.
 
     Looked at before hours of work, not when the first file is written.
+
+    Returns:
+      the number of its last manifest.
     """
     store = stores.store_for(uri)
     if isinstance(store, stores.LocalStore) and os.path.isfile(store.uri):
         raise Mistake(f"{store.uri} is a file: name a folder")
-    if not commits.Log(store).number:
-        return
+    number = commits.Log(store).number
+    if not number:
+        return 0
     first = manifests.manifest_name(1)
     found = manifests.parse(store.read(first), 1, store.path(first)).run.kind
     if found != kind:
         raise OutputConflict(
             f"{store.uri} holds what `belvedere {found}` wrote: choose another folder"
         )
+    return number
 
 
 def launch(
@@ -96,8 +106,7 @@ def launch(
     build(pipeline)
     with _board() as board, local_workers.watched(board):
         with (watch or Watch()).over(board, stages):
-            result = pipeline.run()
-            result.wait_until_finish()
+            result = _finished(pipeline)
     if "--template_location" in {option.partition("=")[0] for option in beam_options}:
         return Counts(0, 0, 0, 0)  # a template was written, nothing has run
     if result.state not in (None, PipelineState.DONE):
@@ -118,6 +127,19 @@ def _pipeline(options: list[str], workers: int) -> beam.Pipeline:
     return beam.Pipeline(local_workers.runner(), PipelineOptions(options))
 
 
+def _finished(pipeline: beam.Pipeline) -> PipelineResult:
+    try:
+        result = pipeline.run()
+    except grpc.FutureTimeoutError as error:
+        raise Mistake("no job server answers: look at --job_endpoint") from error
+    try:
+        result.wait_until_finish()
+    except KeyboardInterrupt:
+        result.cancel()  # a job that runs elsewhere would go on
+        raise
+    return result
+
+
 @contextlib.contextmanager
 def _board() -> Iterator[str]:
     """A folder for the workers of this machine to tell how far they are."""
@@ -133,17 +155,20 @@ def _board() -> Iterator[str]:
 
 
 def _counts(result: PipelineResult) -> Counts:
-    found: dict[str, dict[str, int]] = {}
-    for counter in result.metrics().query(MetricsFilter())["counters"]:
+    """What the counters of the runner say, summed over the steps of the graph."""
+    found: dict[str, collections.Counter[str]] = {}
+    for counter in _counters(result):
         metric = counter.key.metric
-        found.setdefault(metric.namespace, {})[metric.name] = counter.committed or 0
+        # Flink has no committed counters: those of the last attempt are all.
+        of = found.setdefault(metric.namespace, collections.Counter())
+        of[metric.name] += counter.result or 0
     stages = tally.gathered(found.pop(tally.NAMESPACE, {}))
-    ended = found.pop(commit.NAMESPACE, {})
+    ended = found.pop(commit.NAMESPACE, collections.Counter())
     return Counts(
-        ended.get("annotated", 0),
-        ended.get("refused", 0),
-        ended.get("dead", 0),
-        ended.get("already_done", 0),
+        ended["annotated"],
+        ended["refused"],
+        ended["dead"],
+        ended["already_done"],
         stages,
         {
             f"{space}/{name}": count
@@ -151,3 +176,34 @@ def _counts(result: PipelineResult) -> Counts:
             for name, count in counters.items()
         },
     )
+
+
+def _counters(result: PipelineResult) -> list[MetricResult]:
+    try:
+        return result.metrics().query(MetricsFilter())["counters"]
+    except (LookupError, NotImplementedError, grpc.RpcError) as error:
+        _log.warning("the runner tells no counters, so not all is counted: %s", error)
+        return []
+
+
+def as_committed(counts: Counts, output: str, run_id: str, since: int) -> Counts:
+    """The counts of a run as the log of its output has them.
+
+    A runner may do the commit again, which then finds everything done; or have no
+    counters. The log tells what the run has added, once.
+
+    Args:
+      counts: by the counters; returned if they agree with the log.
+      output: where the log is.
+      run_id: of the run.
+      since: the last manifest before it.
+    """
+    log = commits.Log(stores.store_for(output))
+    mine = [m for m in log.manifests(since + 1) if m.run.run_id == run_id]
+    added = sum((m.counts for m in mine), records.Counts())
+    if not mine or added == records.Counts(
+        counts.annotated, counts.refused, counts.dead
+    ):
+        return counts
+    already_done = sum(m.already_done for m in mine)
+    return dataclasses.replace(counts, **vars(added), already_done=already_done)

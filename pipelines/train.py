@@ -72,7 +72,7 @@ def main(options: Options) -> launching.Counts:
             sources.detect(uri, options.images_format) for uri in options.images
         )
         boxes = box_sources.detect(options.boxes, options.boxes_format)
-    launching.check_output(options.models, KIND)
+    since = launching.check_output(options.models, KIND)
     chosen, store = options.configuration, stores.store_for(options.models)
     run = Run(
         launching.run_id(),
@@ -111,9 +111,10 @@ def main(options: Options) -> launching.Counts:
         entries = (learned["entries"], refused) | "Entries" >> beam.Flatten()
         entries | "Commit" >> CommitEntries(options.models, run, details)
 
-    return launching.launch(
+    counts = launching.launch(
         build, options.beam_options, options.workers, STAGES, options.watch
     )
+    return launching.as_committed(counts, options.models, run.run_id, since)
 
 
 def _is_of(keyed: tuple[str, Any], classes: frozenset[str]) -> bool:
