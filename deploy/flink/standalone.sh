@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# A Flink cluster of processes on this machine, in the foreground: JobManager,
-# TaskManagers, a pool of Python workers and Beam's job server. Ctrl-C ends it all.
-#   standalone.sh [TASKMANAGERS]     by default 2, of two slots each
-# Then, with two of the four slots to spare for the loss of a TaskManager:
+# A Flink cluster of processes on this machine, in the foreground: a JobManager,
+# TaskManagers of two slots, each with a pool of Python workers, and Beam's job server.
+# Ctrl-C ends it all.
+#   standalone.sh [TASKMANAGERS]     by default 2
+# Then, with as many slots to spare as the loss of a TaskManager costs:
 #   belvedere annotate --images=in --models=models --output=out -- \
 #     --runner=PortableRunner --job_endpoint=localhost:8099 \
-#     --environment_type=EXTERNAL --environment_config=localhost:50000 \
-#     --parallelism=2 --sdk_worker_parallelism=2 \
-#     --number_of_execution_retries=30 --execution_retry_delay=5000
+#     --environment_type=EXTERNAL --environment_config=worker-pool:50000 \
+#     --parallelism=2 --sdk_worker_parallelism=2
 # From the environment: PYTHON, the one that has belvedere; the ports JOB_PORT (8099),
 # POOL_PORT (50000), REST_PORT (8081), RPC_PORT (6123); LOGS, a folder.
 set -euo pipefail
@@ -33,20 +33,22 @@ start() { # NAME COMMAND...: in the background, with a log of its own
   pids+=($!)
 }
 
-# Addresses are those of conf/config.yaml: localhost, all of them.
+# All of Flink's addresses are localhost, by its conf/config.yaml.
 ports=(-D "rest.port=$rest" -D "jobmanager.rpc.port=$rpc")
 start jobmanager "$FLINK_HOME/bin/jobmanager.sh" start-foreground "${ports[@]}" \
-  -D cluster.evenly-spread-out-slots=true
+  -D cluster.evenly-spread-out-slots=true -D restart-strategy.type=fixed-delay \
+  -D restart-strategy.fixed-delay.attempts=30 -D restart-strategy.fixed-delay.delay=5s
 for ((n = 1; n <= count; n++)); do
-  start "taskmanager-$n" "$FLINK_HOME/bin/taskmanager.sh" start-foreground \
+  # `worker-pool` is another address to each, as if each were on a machine of its own.
+  printf '127.0.0.1 localhost %s\n127.0.0.%d worker-pool\n' "$HOSTNAME" "$n" \
+    >"$LOGS/hosts-$n"
+  start "worker-pool-$n" "$PYTHON" "$here/worker_pool.py" "127.0.0.$n:$pool"
+  JVM_ARGS="-Djdk.net.hosts.file=$LOGS/hosts-$n" \
+    start "taskmanager-$n" "$FLINK_HOME/bin/taskmanager.sh" start-foreground \
     "${ports[@]}" -D taskmanager.numberOfTaskSlots=2 \
     -D taskmanager.memory.process.size=2048m \
     -D taskmanager.memory.network.min=384m -D taskmanager.memory.network.max=384m
 done
-# The pool starts its workers as `python`. One thread each: there is one for every slot.
-PATH=$(dirname "$PYTHON"):$PATH OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-  start worker-pool "$PYTHON" -m apache_beam.runners.worker.worker_pool_main \
-  --service_port="$pool"
 start job-server "$here/job-server.sh" "localhost:$rest"
 
 answer() {

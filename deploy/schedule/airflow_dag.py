@@ -56,8 +56,6 @@ ANNOTATE = [
     "--environment_config=localhost:50000",
     "--parallelism=16",
     "--sdk_worker_parallelism=4",
-    "--number_of_execution_retries=30",
-    "--execution_retry_delay=5000",
 ]
 
 with DAG("belvedere_nightly_dataflow", **NIGHTLY):

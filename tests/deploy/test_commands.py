@@ -14,8 +14,6 @@ from belvedere.pipelines.__main__ import app
 
 DEPLOY = pathlib.Path(__file__).parent.parent.parent / "deploy"
 SCRIPTS = sorted(DEPLOY.rglob("*.sh"))
-# Options of Beam's Flink runner itself, which Python passes on without knowing them.
-OF_FLINK = {"--number_of_execution_retries", "--execution_retry_delay"}
 
 
 def _known_to_beam() -> dict:
@@ -43,7 +41,7 @@ def test_beams_part_is_known_to_beam(command):
     known = _known_to_beam()
     for word in command.beams:
         name, _, value = word.partition("=")
-        assert name in known or name in OF_FLINK, f"{command.place}: {name}"
+        assert name in known, f"{command.place}: {name}"
         choices = getattr(known.get(name), "choices", None)
         assert not choices or value in choices, f"{command.place}: {word}"
         takes_none = getattr(known.get(name), "nargs", None) == 0

@@ -136,6 +136,18 @@ def test_workers_are_as_many_as_slots(commands):
         assert cluster["spec"]["image"].startswith(f"flink:{version}.")
 
 
+@pytest.mark.parametrize(("file", "document"), FLINK, ids=_id)
+def test_a_lost_taskmanager_is_made_up_for_by_the_cluster(file, document):
+    """As in standalone.sh, with which it is tried."""
+    settings = document["spec"]["flinkConfiguration"]
+    script = (DEPLOY / "flink" / "standalone.sh").read_text()
+    names = [name for name in settings if name.startswith("restart-strategy.")]
+    assert len(names) == 3
+    for name in (*names, *(f"taskmanager.memory.network.{n}" for n in ("min", "max"))):
+        value = settings[name].replace(" ", "")
+        assert f"-D {name}={value}" in script, name
+
+
 def test_flink_is_not_exposed():
     for _, document in FLINK:
         settings = document["spec"]["flinkConfiguration"]

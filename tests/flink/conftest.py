@@ -11,7 +11,7 @@ def embedded(tmp_path_factory) -> Iterator[tuple[str, ...]]:
     """Options for the Flink inside of a job server."""
     log = tmp_path_factory.mktemp("flink") / "job-server.log"
     ready = r"JobService started on \S+:(\d+)"
-    with flinks.started("job-server.sh", log, ready, JOB_PORT="0") as found:
+    with flinks.started("job-server.sh", log, ready, JOB_PORT="0") as (_, found):
         yield (
             "--runner=PortableRunner",
             f"--job_endpoint=127.0.0.1:{found[1]}",
@@ -26,5 +26,6 @@ def cluster(tmp_path_factory) -> Iterator[flinks.Cluster]:
     job, pool, rest, rpc = flinks.free_ports(4)
     known = {"JOB_PORT": job, "POOL_PORT": pool, "REST_PORT": rest, "RPC_PORT": rpc}
     script = logs / "standalone.log"
-    with flinks.started("standalone.sh", script, "ready", LOGS=str(logs), **known):
-        yield flinks.Cluster(logs, job, pool, rest)
+    told = flinks.started("standalone.sh", script, "ready", LOGS=str(logs), **known)
+    with told as (group, _):
+        yield flinks.Cluster(group, logs, job, pool, rest)

@@ -23,7 +23,7 @@ from typing import Any
 SCRIPTS = pathlib.Path(__file__).parent.parent.parent / "deploy" / "flink"
 
 
-def waited(for_: Callable[[], Any], seconds: float = 120) -> Any:
+def waited(for_: Callable[[], Any], seconds: float = 300) -> Any:
     """What comes of waiting for something that is true."""
     deadline = time.monotonic() + seconds
     while not (found := for_()):
@@ -35,8 +35,8 @@ def waited(for_: Callable[[], Any], seconds: float = 120) -> Any:
 @contextlib.contextmanager
 def started(
     script: str, log: pathlib.Path, ready: str, **known: str
-) -> Iterator[re.Match]:
-    """Runs a script until the block ends; what matched `ready` in its log."""
+) -> Iterator[tuple[int, re.Match]]:
+    """Runs a script until the block ends; its group, and what matched `ready`."""
     with log.open("w") as file:
         process = subprocess.Popen(
             [SCRIPTS / script],
@@ -52,7 +52,7 @@ def started(
         return re.search(ready, log.read_text())
 
     try:
-        yield waited(told)
+        yield process.pid, waited(told)
     finally:
         _stop(process)
 
@@ -70,13 +70,9 @@ def _stop(process: subprocess.Popen) -> None:
 
 def members(group: int) -> list[int]:
     """The living processes of a group."""
-    found = []
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            status = (process / "stat").read_text().rpartition(")")[2].split()
-            if int(status[2]) == group and status[0] != "Z":
-                found.append(int(process.name))
-    return found
+    pids = [int(process.name) for process in pathlib.Path("/proc").glob("[0-9]*")]
+    told = {pid: _status(pid) for pid in pids}
+    return [p for p, of in told.items() if int(of[2]) == group and of[0] != "Z"]
 
 
 def free_ports(count: int) -> list[str]:
@@ -89,22 +85,22 @@ def free_ports(count: int) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """A JobManager, two TaskManagers, a pool of workers and a job server."""
+    """A JobManager, two TaskManagers with a pool of workers each, and a job server."""
 
+    group: int
     logs: pathlib.Path
     job_port: str
     pool_port: str
     rest_port: str
 
-    def options(self, parallelism: int, *more: str) -> tuple[str, ...]:
+    def options(self, parallelism: int) -> tuple[str, ...]:
         return (
             "--runner=PortableRunner",
             f"--job_endpoint=127.0.0.1:{self.job_port}",
             "--environment_type=EXTERNAL",
-            f"--environment_config=127.0.0.1:{self.pool_port}",
+            f"--environment_config=worker-pool:{self.pool_port}",
             f"--parallelism={parallelism}",
             "--sdk_worker_parallelism=2",
-            *more,
         )
 
     def ask(self, path: str) -> dict:
@@ -113,15 +109,32 @@ class Cluster:
         with urllib.request.urlopen(url, timeout=30) as answer:
             return json.load(answer)
 
-    def taskmanagers(self) -> list[int]:
-        """The processes."""
-        (file,) = self.logs.glob("flink-*-taskexecutor.pid")
-        return [int(line) for line in file.read_text().split()]
+    def pids(self, program: str) -> list[int]:
+        """The processes of this cluster with a word in their command."""
+        return [pid for pid in members(self.group) if program in _command(pid)]
 
-    def workers(self) -> list[str]:
-        """The Python workers that were ever started, by id."""
-        text = (self.logs / "worker-pool.log").read_text()
-        return re.findall(r"Starting worker .*worker_id=\"([^\"]+)\"", text)
+    def workers(self, number: int) -> list[int]:
+        """The Python workers of a TaskManager, 1 or 2."""
+        (pool,) = self.pids(f"127.0.0.{number}:{self.pool_port}")
+        return [pid for pid in self.pids("SdkHarness") if _parent(pid) == pool]
+
+
+def _command(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    return ""
+
+
+def _status(pid: int) -> list[str]:
+    """State, parent, group, ... of a process; nothing if there is none."""
+    with contextlib.suppress(OSError):
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+        return text.rpartition(")")[2].split()
+    return ["Z", "0", "0"]
+
+
+def _parent(pid: int) -> int:
+    return int(_status(pid)[1])
 
 
 def one_jar(to: pathlib.Path) -> pathlib.Path:
