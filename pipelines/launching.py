@@ -135,9 +135,17 @@ def _finished(pipeline: beam.Pipeline) -> PipelineResult:
     try:
         result.wait_until_finish()
     except KeyboardInterrupt:
-        result.cancel()  # a job that runs elsewhere would go on
+        _cancel(result)
         raise
     return result
+
+
+def _cancel(result: PipelineResult) -> None:
+    """A job that runs elsewhere would go on."""
+    try:
+        result.cancel()
+    except Exception as error:  # some of Beam's runners cannot
+        _log.warning("the job could not be stopped, it goes on elsewhere: %s", error)
 
 
 @contextlib.contextmanager

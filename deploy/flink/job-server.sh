@@ -3,7 +3,8 @@
 #   job-server.sh                    with a Flink inside, for a try and for tests
 #   job-server.sh localhost:8081     jobs go to the cluster with this REST address
 # From the environment: JOB_PORT, by default 8099, 0 for any; PYTHON, to fetch the jars
-# with. It does as it is told by whoever reaches it, so it listens on this machine only.
+# with. Beam's program listens on all interfaces, and does as it is told by whoever
+# reaches it: not on an open network.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)

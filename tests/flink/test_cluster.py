@@ -6,6 +6,8 @@ Two TaskManagers of two slots each; the workers are processes of a pool, EXTERNA
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 import runs
 import yaml
 
-from belvedere.pipelines import annotate, toy_data, train
+from belvedere.pipelines import annotate, failures, toy_data, train
 from belvedere.transforms import records
 
 pytestmark = pytest.mark.slow
@@ -119,6 +121,28 @@ def test_submission_as_one_jar_as_on_kubernetes(cluster, tmp_path):
     assert counts.stages["localize"].items == runs.TASKS
     assert runs.rows(tmp_path / "out") == runs.rows(runs.output())
     assert (again.annotated, again.already_done) == (0, runs.TASKS)
+
+
+def test_a_command_that_is_stopped_stops_its_job(cluster, larger, tmp_path):
+    told = ("--images", larger / "images", "--models", runs.models())
+    command = [
+        *(sys.executable, "-m", "belvedere.pipelines", "annotate", *told),
+        *("--output", tmp_path / "out", "--", *cluster.options(2)),
+    ]
+
+    def states() -> list[str]:
+        return [job["state"] for job in cluster.ask("jobs/overview")["jobs"]]
+
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as launcher:
+        try:
+            flinks.waited(lambda: states() == ["RUNNING"])
+            launcher.send_signal(signal.SIGINT)
+            _, said = launcher.communicate(timeout=100)
+        finally:
+            launcher.kill()
+    assert launcher.returncode == failures.STOPPED, said
+    assert "run the same command again" in said
+    flinks.waited(lambda: states() == ["CANCELED"])
 
 
 def _finished(output: pathlib.Path) -> int:

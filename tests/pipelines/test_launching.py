@@ -94,3 +94,13 @@ def test_a_job_elsewhere_does_not_go_on_when_the_user_stops():
     with pytest.raises(KeyboardInterrupt):
         launching._finished(types.SimpleNamespace(run=lambda: result))
     assert result.cancelled
+
+
+def test_a_job_that_cannot_be_stopped_is_told_of(caplog, monkeypatch):
+    def cannot(_: Result) -> None:
+        raise RuntimeError("no such path")
+
+    monkeypatch.setattr(Result, "cancel", cannot)
+    with pytest.raises(KeyboardInterrupt):
+        launching._finished(types.SimpleNamespace(run=Result))
+    assert "goes on elsewhere: no such path" in caplog.text
