@@ -12,9 +12,10 @@ import os
 import posixpath
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
+from belvedere.transforms import cloud_listings
 from belvedere.transforms.inputs import InputCode, InputError
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://")
@@ -95,25 +96,21 @@ def _local(folder: str) -> Iterator[Entry]:
 
 
 def _remote(folder: str) -> Iterator[Entry]:
-    for uri, entry in matching(f"{glob.escape(folder)}/*"):
-        if split(uri)[0] == folder:
-            yield entry
+    for file in _level(folder).files:
+        yield Entry(file.name, file.size, repr(file.seconds))
 
 
 def folders(root: str) -> list[str]:
     """Names of the folders directly in `root`, sorted."""
     if is_remote(root):
-        pairs = (relative(uri, root).partition("/") for uri in _walk(root))
-        return sorted({name for name, slash, _ in pairs if slash and name})
+        return sorted(_level(root).folders)
     with _explained(), os.scandir(root) as entries:
         return sorted(entry.name for entry in entries if entry.is_dir())
 
 
-def _walk(root: str) -> Iterator[str]:
-    """All below a remote folder, one by one; `FileSystems.match` would hold them."""
+def _level(folder: str) -> cloud_listings.Level:
     with _explained():
-        for file in _file_system(root)._list(f"{root}/"):
-            yield file.path
+        return cloud_listings.level(folder, _file_system(folder))
 
 
 def matching(pattern: str) -> list[tuple[str, Entry]]:
@@ -128,21 +125,36 @@ def matching(pattern: str) -> list[tuple[str, Entry]]:
     return sorted((m.path, _entry(m)) for m in metadata if not m.path.endswith("/"))
 
 
+def first_matching(pattern: str) -> str | None:
+    """One file that matches a pattern, the same each time; the rest is let be."""
+    if not is_remote(pattern):
+        found = (file for file in glob.iglob(pattern) if os.path.isfile(file))
+        return min(found, default=None)
+    from apache_beam.io.filesystems import FileSystems
+
+    with _explained():
+        listed = [m.path for m in FileSystems.match([pattern], [2])[0].metadata_list]
+    files = [path for path in listed if not path.endswith("/")]
+    if listed and not files:  # objects that stand for folders, and perhaps more
+        files = [path for path, _ in matching(pattern)]
+    return min(files, default=None)
+
+
 def matching_folders(pattern: str) -> list[str]:
     """The folders that match a pattern, sorted; remote ones hold at least a file."""
     if not is_pattern(pattern):
         return [pattern]
     if not is_remote(pattern):
         return sorted(folder for folder in glob.glob(pattern) if os.path.isdir(folder))
-    wanted = pattern.split("/")
-    found = {tuple(uri.split("/")[:-1]) for uri in _walk(fixed_part(pattern))}
-    return sorted("/".join(parts) for parts in found if _fits(parts, wanted))
-
-
-def _fits(parts: Sequence[str], wanted: Sequence[str]) -> bool:
-    return len(parts) == len(wanted) and all(
-        fnmatch.fnmatchcase(*pair) for pair in zip(parts, wanted, strict=True)
-    )
+    found = [fixed_part(pattern)]
+    for part in relative(pattern, found[0]).split("/"):
+        found = [
+            f"{folder}/{name}"
+            for folder in found
+            for name in folders(folder)
+            if fnmatch.fnmatchcase(name, part)
+        ]
+    return sorted(found)
 
 
 def fixed_part(pattern: str) -> str:

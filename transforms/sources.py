@@ -76,10 +76,10 @@ def _format(uri: str) -> str:
 def _first_file(uri: str) -> str | None:
     """The file whose content decides; None for a folder of folders."""
     if input_files.is_pattern(uri):
-        found = input_files.matching(uri)
-        if not found:
+        first = input_files.first_matching(uri)
+        if first is None:
             raise ValueError(f"nothing matches {uri}")
-        return found[0][0]
+        return first
     if input_files.is_file(uri):
         return uri
     tars = _tars(uri)

@@ -9,7 +9,14 @@ import hostile
 import pytest
 
 from belvedere.core.formats.box_rows import BoxRow
-from belvedere.transforms import box_sources, input_files, samples, sources, units
+from belvedere.transforms import (
+    box_sources,
+    cloud_listings,
+    input_files,
+    samples,
+    sources,
+    units,
+)
 from belvedere.transforms.inputs import ImageRef, InputFault
 
 PICTURE = hostile.encoded(hostile.gradient(3, 4))
@@ -421,7 +428,20 @@ def bucket(tmp_path, monkeypatch):
 
     store = _Bucket(tmp_path)
     monkeypatch.setattr(FileSystems, "get_filesystem", staticmethod(lambda _: store))
+    monkeypatch.setattr(cloud_listings, "level", _level)
     return tmp_path
+
+
+def _level(uri: str, store) -> cloud_listings.Level:
+    """What a store says when it stops at the next slash."""
+    found = [f.path.removeprefix(f"{uri}/") for f in store._list(f"{uri}/")]
+    here = [name for name in found if "/" not in name]
+    looked_up = {name: store.metadata(f"{uri}/{name}") for name in here}
+    files = [
+        cloud_listings.File(name, m.size_in_bytes, m.last_updated_in_seconds)
+        for name, m in looked_up.items()
+    ]
+    return cloud_listings.Level(files, list({n.split("/")[0] for n in found} - {*here}))
 
 
 def test_remote_folders_read_as_local_ones(bucket):
