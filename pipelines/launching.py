@@ -14,10 +14,10 @@ import apache_beam as beam
 import grpc
 from apache_beam.metrics import MetricsFilter
 from apache_beam.metrics.execution import MetricResult
-from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
 from apache_beam.runners.runner import PipelineResult, PipelineState
 
-from belvedere.pipelines import local_workers, logs
+from belvedere.pipelines import direct_runner, local_workers, logs
 from belvedere.pipelines.failures import Mistake
 from belvedere.pipelines.progress import Stage, Watch
 from belvedere.transforms import commit, commits, manifests, records, stores, tally
@@ -85,6 +85,21 @@ def check_output(uri: str, kind: str) -> int:
     return number
 
 
+def writes_template(beam_options: Sequence[str]) -> bool:
+    """Whether the graph is only written down, for Dataflow to run it later."""
+    told = PipelineOptions(list(beam_options)).view_as(GoogleCloudOptions)
+    return told.template_location is not None
+
+
+def must_wait(command: str, beam_options: Sequence[str]) -> None:
+    """Mistake if a command that has work behind its graph would not see its end."""
+    if writes_template(beam_options):
+        raise Mistake(
+            f"`belvedere {command}` has work left when the graph is done, which a "
+            "template never sees: drop --template_location"
+        )
+
+
 def launch(
     build: Callable[[beam.Pipeline], None],
     beam_options: Sequence[str] = (),
@@ -107,8 +122,8 @@ def launch(
     with _board() as board, local_workers.watched(board):
         with (watch or Watch()).over(board, stages):
             result = _finished(pipeline)
-    if "--template_location" in {option.partition("=")[0] for option in beam_options}:
-        return Counts(0, 0, 0, 0)  # a template was written, nothing has run
+    if writes_template(beam_options):
+        return Counts(0, 0, 0, 0)  # nothing has run
     if result.state not in (None, PipelineState.DONE):
         raise RuntimeError(f"the runner ended in state {result.state}")
     return _counts(result)
@@ -118,11 +133,12 @@ def _pipeline(options: list[str], workers: int) -> beam.Pipeline:
     elsewhere = any(option.startswith("--runner") for option in options)
     if elsewhere and workers > 1:
         raise Mistake("--workers is for the runner in this process: drop --runner")
-    if elsewhere:
-        return beam.Pipeline(options=PipelineOptions(options))
+    told = PipelineOptions(options)
+    if elsewhere and not direct_runner.runs_in_process(told):
+        return beam.Pipeline(options=told)
     logs.hush_beam()
     if workers == 1:
-        return beam.Pipeline(_IN_PROCESS, PipelineOptions(options))
+        return beam.Pipeline(_IN_PROCESS, told)
     options.append(f"--direct_num_workers={workers}")
     return beam.Pipeline(local_workers.runner(), PipelineOptions(options))
 

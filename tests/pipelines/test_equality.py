@@ -171,13 +171,6 @@ def test_two_processes_give_the_same_models(tmp_path):
     assert runs.model_bytes(tmp_path / "models") == runs.model_bytes(runs.models())
 
 
-def test_the_runner_that_beam_calls_direct_gives_the_same_rows(tmp_path):
-    direct = ("--runner=DirectRunner",)
-    told = runs.annotation(tmp_path / "output", beam_options=direct)
-    runs.Child(annotate.main, told).finish()
-    assert runs.rows(tmp_path / "output") == runs.rows(runs.output())
-
-
 @pytest.mark.slow
 def test_two_processes_give_the_same_rows(tmp_path):
     with runs.images_per_slice(3):
