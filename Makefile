@@ -10,7 +10,7 @@ ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
   NUMBA_CACHE_DIR=$(CURDIR)/.venv/numba/$(COMPILED)
 
 .PHONY: demo test test-exact test-faults test-stores emulators test-deploy \
-  test-airflow test-flink test-flink-cluster lint lock clean \
+  test-airflow test-flink test-flink-cluster prism test-prism lint lock clean \
   bench bench-inference bench-features bench-windows bench-photos bench-pipeline \
   bench-scale
 
@@ -32,6 +32,13 @@ emulators:
 
 test-stores: $(READY) emulators
 	$(ENV) $(BIN)/python -m pytest -q -m "slow or not slow" tests/stores
+
+prism:
+	GOBIN=$${XDG_CACHE_HOME:-$$HOME/.cache}/belvedere/bin go install \
+	  github.com/apache/beam/sdks/v2/go/cmd/prism@v2.77.0
+
+test-prism: $(READY) prism
+	$(ENV) $(BIN)/python -m pytest -q -m slow tests/prism
 
 test-deploy: $(READY)
 	$(ENV) $(BIN)/python -m pytest -q -m slow tests/deploy

@@ -40,6 +40,7 @@ _ADVICE = {  # by error number of the system, or of HTTP
     errno.EPERM: "permission denied: check who owns the folder",
     errno.EROFS: "the file system is read-only: choose another folder",
     errno.ENOTDIR: "a part of this path is a file, not a folder: choose another folder",
+    errno.EEXIST: "a file stands where a folder has to be: choose another folder",
     errno.ENAMETOOLONG: "the path is too long: choose a folder with a shorter one",
     401: "not signed in: give the credentials of an account",
     403: "permission denied: check the rights of the account on this bucket",
