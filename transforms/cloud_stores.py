@@ -101,15 +101,16 @@ class GoogleStore(stores.Store):
         from google.api_core import exceptions
         from google.cloud.storage import exceptions as storage_exceptions
 
-        try:
-            with _advised("write", path):
+        with _advised("write", path):
+            try:
                 _upload(path, data, if_generation_match=0)
-        except exceptions.PreconditionFailed:
-            return False
-        except storage_exceptions.InvalidResponse as error:
-            if error.response.status_code != 412:
-                raise
-            return False
+            except (
+                exceptions.ClientError,
+                storage_exceptions.InvalidResponse,
+            ) as error:
+                if not _is_taken(path, _status(error)):
+                    raise
+                return False
         return True
 
     def _replace(self, path: str, data: bytes) -> None:
@@ -135,6 +136,15 @@ class GoogleStore(stores.Store):
         with _advised("list", path):
             for file in _matches(f"{path}/*"):
                 yield _found(f"{folder}/{file.path.rpartition('/')[2]}", file)
+
+
+def _is_taken(path: str, status: int | None) -> bool:
+    """Whether an upload failed because there is an object of this name already.
+
+    An account that may create but not delete can be told that it must not replace the
+    object, and not that the condition fails.
+    """
+    return status == 412 or (status == 403 and any(True for _ in _matches(path)))
 
 
 def _upload(path: str, data: bytes, **condition: int) -> None:

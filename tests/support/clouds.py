@@ -39,7 +39,8 @@ class Objects(dict):
 def google_server(objects: Objects) -> Iterator[types.SimpleNamespace]:
     """Serves uploads into `objects`; `.statuses` are answers to give instead, `.url`.
 
-    An answer of 503 is given after the object is stored: the answer that gets lost.
+    An answer of 503 is given after the object is stored: the answer that gets lost. One
+    of 403 comes before any look at conditions.
     """
     control = types.SimpleNamespace(statuses=[], uploads=0)
 
@@ -56,7 +57,8 @@ def google_server(objects: Objects) -> Iterator[types.SimpleNamespace]:
             taken = options.get("ifGenerationMatch") == ["0"] and uri in objects
             if not taken and planned in (200, 503):
                 objects[uri] = data
-            self._answer(412 if taken else planned, metadata["name"])
+            failed = 412 if taken and planned != 403 else planned
+            self._answer(failed, metadata["name"])
 
         def _answer(self, status: int, name: str) -> None:
             body = json.dumps({"name": name, "generation": "1"}).encode()

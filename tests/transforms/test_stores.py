@@ -232,6 +232,15 @@ def test_google_refuses(google):
         stores.store_for("gs://bucket/out").create("records/a.json", b"data")
 
 
+def test_google_refuses_to_replace(google, objects):
+    """An account that may create and not delete: the name is taken, no more."""
+    store = stores.store_for("gs://bucket/out")
+    assert store.create("records/a.json", b"first")
+    google.statuses = [403]
+    assert not store.create("records/a.json", b"second")
+    assert objects == {"gs://bucket/out/records/a.json": b"first"}
+
+
 def test_google_large_upload_that_lost(google, monkeypatch):
     """The client raises another error where an upload goes in pieces."""
     from google.cloud.storage import Blob
