@@ -1,12 +1,17 @@
-"""Compiles all that annotating needs, so that a worker finds it in numba's cache.
+"""Compiles all that a worker needs, so that it finds it in numba's cache.
 
-Runs once, when the image is built. The model is drawn by lot: it finds no object, but
-goes through the same code with the same types as a learned one, and needs no torch.
+Runs once, when the image is built. For annotating the model is drawn by lot: it finds
+no object, but goes through the same code with the same types as a learned one, and
+needs no torch. Where torch is installed a toy world is learned, too, by each preset.
 """
+
+import importlib.util
+import pathlib
+import tempfile
 
 import numpy as np
 
-from belvedere.core import localization, sight
+from belvedere.core import configuration, localization, sight
 from belvedere.core.appearance import registry, vocabulary
 from belvedere.core.assessment.calibration import Calibration
 from belvedere.core.class_model import ClassModel
@@ -17,10 +22,27 @@ from belvedere.core.prediction.relation_gp import RelationGP
 from belvedere.core.synthetic import scenes
 from belvedere.core.types import P, R
 from belvedere.core.windows.randomized_prim import PrimSettings
+from belvedere.pipelines import toy_data, train
 from belvedere.transforms import workers
 
 FEW = registry.Settings(step=8, sift_words=32, surf_words=16)
 DIMENSIONS, INDUCING, SIDE = 5, 24, 240
+PRESETS = ("paper", "classic")
+SMALL = {
+    "sight": {
+        "windows": 80,
+        "side": SIDE,
+        "features": {"step": 8, "sift_words": 32, "surf_words": 16},
+        "words_per_image": 40,
+    },
+    "method": {
+        "exemplars": 40,
+        "embedding": {"dimensions": DIMENSIONS, "folds": 3},
+        "gp": {"inducing": INDUCING, "evaluations": 6},
+    },
+    "least_images": 5,
+    "least_ceiling": 0.3,
+}
 
 
 def main() -> None:
@@ -32,6 +54,20 @@ def main() -> None:
         model = _model(eyes, consistency, np.random.default_rng(0))
         for view in views:
             localization.localize(view, model, eyes)
+    if importlib.util.find_spec("torch"):
+        with tempfile.TemporaryDirectory() as made:
+            _learn(pathlib.Path(made))
+
+
+def _learn(folder: pathlib.Path) -> None:
+    toy_data.write(folder, scenes.CLASSES[:2], boxed=8, unboxed=0)
+    world = (str(folder / "images"),), str(folder / "boxes.csv")
+    for preset in PRESETS:
+        to = str(folder / preset), str(folder / f"{preset}-work")
+        chosen = configuration.resolve(preset, SMALL)
+        learned = train.main(train.Options(*world, *to, chosen)).annotated
+        if learned != 2:
+            raise RuntimeError(f"{learned} of 2 toy classes learned with {preset}")
 
 
 def _eyes(images: list) -> sight.Eyes:
