@@ -5,7 +5,7 @@ import logging
 import time
 
 from belvedere.pipelines import annotate as annotating
-from belvedere.pipelines import classes, failures, voice
+from belvedere.pipelines import classes, failures, launching, voice
 from belvedere.pipelines import retry as retrying
 from belvedere.pipelines import train as training
 from belvedere.pipelines.failures import Mistake
@@ -23,6 +23,8 @@ def train(options: training.Options, speaker: Voice, max_dead: float) -> int:
         raise Mistake("training needs torch: pip install 'belvedere[train]'")
     start = time.perf_counter()
     counts = training.main(options)
+    if launching.writes_template(options.beam_options):
+        return _written("train", speaker)
     seconds = time.perf_counter() - start
     cards = classes.read(options.models)
     unusable = counts.counters.get(f"{KIND}/{training.UNUSABLE}", 0)
@@ -54,6 +56,12 @@ def train(options: training.Options, speaker: Voice, max_dead: float) -> int:
     return _code(unusable, unusable + (seen.items if seen else 0), max_dead)
 
 
+def _written(command: str, speaker: Voice) -> int:
+    """All that can be said of a template: nothing has run yet."""
+    speaker.say({"command": command, "template": True}, "the template is written")
+    return failures.DONE
+
+
 def _hopeless(options: training.Options, refused: bool, unusable: int) -> str:
     if refused:
         return "no class could be learned: the table says why"
@@ -66,6 +74,8 @@ def annotate(options: annotating.Options, speaker: Voice, max_dead: float) -> in
     """Annotates, and says how the tasks ended."""
     start = time.perf_counter()
     counts = annotating.main(options)
+    if launching.writes_template(options.beam_options):
+        return _written("annotate", speaker)
     seconds = time.perf_counter() - start
     done = counts.tasks - counts.already_done
     speaker.say(

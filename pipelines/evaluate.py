@@ -86,6 +86,7 @@ class Evaluation:
 
 def main(options: Options) -> Evaluation:
     """Judges, and writes `metrics.json`, `split.csv` and `report.html`."""
+    launching.must_wait(KIND, options.beam_options)
     with opening():
         found = tuple(
             sources.detect(uri, options.images_format) for uri in options.images

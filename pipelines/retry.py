@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from belvedere.core import configuration
 from belvedere.core.configuration import Configuration
-from belvedere.pipelines import annotate
+from belvedere.pipelines import annotate, launching
 from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.launching import Counts
 from belvedere.pipelines.progress import Watch
@@ -55,6 +55,7 @@ class Outcome:
 
 def main(options: Options) -> Outcome:
     """Tries all current dead letters again."""
+    launching.must_wait("retry", options.beam_options)
     with opening():
         store = stores.store_for(options.output)
     log = commits.Log(store)

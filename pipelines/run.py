@@ -1,6 +1,6 @@
 """`belvedere run`: learns from the images with boxes, annotates the others, reports."""
 
-from belvedere.pipelines import annotate, commands, failures, report, train
+from belvedere.pipelines import annotate, commands, failures, launching, report, train
 from belvedere.pipelines.voice import Voice
 from belvedere.transforms import commits, stores
 
@@ -13,6 +13,7 @@ def main(
     max_dead: float,
 ) -> int:
     """Trains as told, then annotates what has no box, with the models and settings."""
+    launching.must_wait("run", learning.beam_options)
     trained = commands.train(learning, speaker, max_dead)
     if trained not in (failures.DONE, failures.TOO_MANY_DEAD):
         return trained

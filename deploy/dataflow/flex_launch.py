@@ -12,9 +12,21 @@ import typer
 
 from belvedere.pipelines import __main__ as command_line
 
-COMMANDS = ("annotate", "train", "evaluate", "retry")
+# The others have work left when their graph is done, which a template never sees.
+COMMANDS = ("annotate", "train")
+# What the service does not know of a template; see deploy/README.md for the reasons. In
+# front, so that the same option among the parameters counts.
+DEFAULTS = (
+    "--number_of_worker_harness_threads=1",
+    "--disk_size_gb=50",
+    "--dataflow_service_options=max_workflow_runtime_walltime_seconds=72000",
+)
 # The image has everything: nothing is staged, nothing of this file is pickled.
-ALWAYS = ("--sdk_location=container", "--no_save_main_session")
+ALWAYS = (
+    "--sdk_location=container",
+    "--no_save_main_session",
+    "--experiments=disable_logging_submission_environment",
+)
 
 
 def arranged(flags: Sequence[str]) -> list[str]:
@@ -38,7 +50,7 @@ def arranged(flags: Sequence[str]) -> list[str]:
             ours.append(f"--{spelled}{equals}{value}")
         else:
             beams.append(flag)
-    return [command, *ours, "--log-format=json", "--", *beams, *ALWAYS]
+    return [command, *ours, "--log-format=json", "--", *DEFAULTS, *beams, *ALWAYS]
 
 
 def _options(command: str) -> frozenset[str]:

@@ -2,6 +2,7 @@
 # Builds the template, or runs it.
 #   launch.sh build
 #   launch.sh run IMAGES MODELS OUTPUT
+#   launch.sh train IMAGES BOXES MODELS
 # From the environment:
 #   PROJECT, REGION   where
 #   BUCKET            for the template and for staging, without gs://
@@ -11,7 +12,7 @@
 set -euo pipefail
 
 usage() {
-  sed -n '2,10s/^# //p' "$0" >&2
+  sed -n '2,11s/^# //p' "$0" >&2
   exit 2
 }
 : "${PROJECT:?say PROJECT}" "${REGION:?say REGION}" "${BUCKET:?say BUCKET}"
@@ -23,19 +24,29 @@ case ${1:-} in
     gcloud dataflow flex-template build "$template" --project="$PROJECT" \
       --image="$IMAGE" --sdk-language=PYTHON \
       --metadata-file="$(dirname "$0")/metadata.json"
+    exit
     ;;
   run)
     [ $# -eq 4 ] || usage
-    # One name, always: Dataflow refuses a second job while the first is running.
-    # n2: rows are the same to the last bit on one kind of machine. No public
-    # addresses: workers reach storage through Private Google Access.
-    gcloud dataflow flex-template run belvedere-annotate --project="$PROJECT" \
-      --region="$REGION" --template-file-gcs-location="$template" \
-      --service-account-email="belvedere-worker@$PROJECT.iam.gserviceaccount.com" \
-      --staging-location="gs://$BUCKET/staging" --temp-location="gs://$BUCKET/temp" \
-      --worker-machine-type=n2-standard-4 --max-workers="${WORKERS:-20}" \
-      --disable-public-ips \
-      --parameters="^;^images=$2;models=$3;output=$4;sdk_container_image=$IMAGE"
+    name=belvedere-annotate
+    given="images=$2;models=$3;output=$4"
+    ;;
+  train)
+    [ $# -eq 4 ] || usage
+    name=belvedere-train
+    given="command=train;images=$2;boxes=$3;models=$4"
     ;;
   *) usage ;;
 esac
+
+# One name, always: Dataflow refuses a second job while the first is running.
+# n2: rows are the same to the last bit on one kind of machine. No public
+# addresses: workers reach storage through Private Google Access. What gcloud has no
+# flag for, threads, disk and the longest time, is in flex_launch.py.
+gcloud dataflow flex-template run "$name" --project="$PROJECT" \
+  --region="$REGION" --template-file-gcs-location="$template" \
+  --service-account-email="belvedere-worker@$PROJECT.iam.gserviceaccount.com" \
+  --staging-location="gs://$BUCKET/staging" --temp-location="gs://$BUCKET/temp" \
+  --worker-machine-type=n2-standard-4 --max-workers="${WORKERS:-20}" \
+  --disable-public-ips \
+  --parameters="^;^$given;sdk_container_image=$IMAGE"

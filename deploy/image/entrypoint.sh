@@ -33,6 +33,11 @@ if ! writable "$NUMBA_CACHE_DIR"; then
 fi
 writable "${HOME:-/}" || export HOME="$scratch"
 
+start_boot() { # it writes pipeline_options.json into the folder it is started in
+  writable . || cd "$scratch"
+  exec "$boot" "$@"
+}
+
 case ${1:-} in
   "")
     if [ -x "$flex" ]; then exec "$flex"; fi
@@ -42,12 +47,12 @@ case ${1:-} in
     for argument in "$@"; do
       case $argument in
         --worker_pool* | --id=* | --id | --provision_endpoint=* | --setup_only*)
-          exec "$boot" "$@"
+          start_boot "$@"
           ;;
       esac
     done
     if [ -x "$flex" ]; then exec "$flex" "$@"; fi
-    exec "$boot" "$@"
+    start_boot "$@"
     ;;
   *) exec "$@" ;;
 esac

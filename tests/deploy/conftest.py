@@ -88,6 +88,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("command", COMMANDS, ids=ids)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def commands() -> tuple[Command, ...]:
     return COMMANDS

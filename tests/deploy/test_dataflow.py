@@ -26,9 +26,12 @@ def _flex_launch():
     return module
 
 
+def _parameters(command: str) -> list:
+    return typer.main.get_command(app).commands[command].params
+
+
 def _options(command: str) -> set[str]:
-    found = typer.main.get_command(app).commands[command].params
-    return {name for option in found for name in option.opts}
+    return {name for option in _parameters(command) for name in option.opts}
 
 
 def test_metadata_is_of_the_form_that_dataflow_reads():
@@ -74,6 +77,25 @@ def test_flat_flags_become_a_command_that_parses():
     assert {"--sdk_location=container", "--no_save_main_session"} <= set(behind)
 
 
+def test_a_template_runs_as_the_command_of_the_readme(commands):
+    (told,) = [c.beams for c in commands if "--runner=DataflowRunner" in c.beams]
+    launch = _flex_launch()
+    assert {*launch.DEFAULTS, *launch.ALWAYS} <= set(told)
+    made = launch.arranged(["--images=gs://b/in", "--disk_size_gb=100"])
+    from apache_beam.options.pipeline_options import PipelineOptions, WorkerOptions
+
+    said = PipelineOptions(made[made.index("--") + 1 :]).view_as(WorkerOptions)
+    assert said.disk_size_gb == 100  # what is given counts, not the default
+
+
+def test_only_commands_that_end_with_their_graph_are_templates():
+    assert set(_flex_launch().COMMANDS) == {"annotate", "train"}
+    for command in ("evaluate", "retry"):
+        assert not re.match(PARAMETERS["command"]["regexes"][0], command)
+        with pytest.raises(SystemExit, match="none of"):
+            _flex_launch().arranged([f"--command={command}"])
+
+
 def test_another_command_has_its_own_options():
     made = _flex_launch().arranged(["--command=train", "--work=gs://b/w", "--draw=x"])
     assert made[:2] == ["train", "--work=gs://b/w"] and "--draw=x" in made[3:]
@@ -92,8 +114,13 @@ def _check(parameters: dict[str, str], strict: bool = True) -> None:
 def test_all_launches_give_known_parameters():
     _check(BODY["launchParameter"]["parameters"])
     script = (FOLDER / "launch.sh").read_text()
-    given = re.search(r'--parameters="\^;\^([^"]*)"', script).group(1)
-    _check(dict(one.split("=") for one in given.split(";")), strict=False)
+    assert '--parameters="^;^$given;sdk_container_image=$IMAGE"' in script
+    for given in re.findall(r'given="([^"]*)"', script):
+        told = dict(one.split("=") for one in given.split(";"))
+        _check(told | {"sdk_container_image": ""}, strict=False)
+        command = told.pop("command", "annotate")
+        wanted = {o.name for o in _parameters(command) if o.required}
+        assert wanted <= set(told) <= {o.name for o in _parameters(command)}
     dag = ast.parse((ROOT / "deploy" / "schedule" / "airflow_dag.py").read_text())
     bodies = [
         dict(zip((k.value for k in node.keys), node.values, strict=True))

@@ -1,6 +1,7 @@
 """The image, as far as it can be known without a Docker engine."""
 
 import fnmatch
+import json
 import os
 import pathlib
 import re
@@ -13,6 +14,8 @@ import tomllib
 
 import apache_beam
 import pytest
+
+from belvedere.core import configuration
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -95,7 +98,7 @@ def container():
         (root / "cache" / "core_1" / "code.nbi").write_text("warm")
         shutil.copy(ENTRY, root / "entrypoint.sh")
         for name in ("boot", "flex", "belvedere"):
-            said = f'echo "{name} $*|$NUMBA_CACHE_DIR|$HOME"'
+            said = f'echo "{name} $*|$NUMBA_CACHE_DIR|$HOME|$(pwd)"'
             (root / "bin" / name).write_text(f"#!/bin/sh\n{said}\n")
             (root / "bin" / name).chmod(0o755)
         for place in (root, *root.rglob("*")):
@@ -121,7 +124,7 @@ def container():
 
         run.root = root
         yield run
-        for folder in ("cache", "tmp", "home"):
+        for folder in (".", "cache", "tmp", "home"):
             (root / folder).chmod(0o755)
 
 
@@ -158,7 +161,7 @@ def test_read_only_container_gets_a_copy(container):
         (container.root / folder).chmod(0o555)
     done = container("belvedere")
     assert not done.returncode, done.stderr
-    _, cache, home = done.stdout.strip().split("|")
+    _, cache, home, _ = done.stdout.strip().split("|")
     assert cache == f"{container.root}/tmp/belvedere-numba"
     assert home == f"{container.root}/tmp"
     (pathlib.Path(cache) / "core_1" / "code.nbi").write_text("warmer")
@@ -167,21 +170,44 @@ def test_read_only_container_gets_a_copy(container):
     assert os.listdir(container.root / "tmp") == ["belvedere-numba"]
 
 
+def test_boot_starts_where_it_can_write(container):
+    """It puts the options of a job into a file of the folder it is started in."""
+    worker = ("--id=1", "--provision_endpoint=localhost:1")
+    assert container(*worker).stdout.strip().endswith(f"|{container.root}")
+    container.root.chmod(0o555)
+    for asked in (worker, ["--worker_pool"], ["--logging_endpoint=localhost:2"]):
+        said = container(*asked).stdout.strip()
+        assert said.startswith("boot") and said.endswith(f"|{container.root}/tmp")
+    command = container("belvedere", "annotate").stdout.strip()
+    assert command.endswith(f"|{container.root}")  # paths may be relative to it
+
+
 @pytest.mark.slow
-def test_warming_compiles_all_that_annotating_needs(tmp_path):
+def test_warming_compiles_all_that_a_worker_needs(tmp_path):
     import runs
 
-    cache = tmp_path / "numba"
-    known = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
-    told = runs.world() / "images", runs.models(), tmp_path / "out"
-    flags = ("--images", "--models", "--output")
-    arguments = [f"{flag}={path}" for flag, path in zip(flags, told, strict=True)]
-    subprocess.run([sys.executable, IMAGE / "warm.py"], env=known, check=True)
-    warm = {f: f.stat().st_mtime_ns for f in cache.rglob("*.nb*")}
-    command = [sys.executable, "-m", "belvedere.pipelines", "annotate", *arguments]
-    subprocess.run(command, env=known, check=True)
-    found = {f: f.stat().st_mtime_ns for f in cache.rglob("*.nb*")}
-    assert warm and found == warm
+    known = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "numba")}
+
+    def run(*words: str | pathlib.Path) -> None:
+        subprocess.run([sys.executable, *words], env=known, check=True)
+
+    def compiled() -> dict[pathlib.Path, int]:
+        return {f: f.stat().st_mtime_ns for f in (tmp_path / "numba").rglob("*.nb*")}
+
+    images = f"--images={runs.world()}/images"
+    run(IMAGE / "warm.py")
+    warm = compiled()
+    told = (f"--models={runs.models()}", f"--output={tmp_path}/out")
+    run("-m", "belvedere.pipelines", "annotate", images, *told)
+    assert warm and compiled() == warm
+    plain = configuration.flat(configuration.resolve())
+    tiny = configuration.flat(runs.TINY).items()
+    settings = [f"--set={k}={json.dumps(v)}" for k, v in tiny if v != plain[k]]
+    for preset in ("paper", "classic"):
+        models = (f"--models={tmp_path}/{preset}", f"--preset={preset}")
+        told = (images, f"--boxes={runs.world()}/boxes.csv", *models, *settings)
+        run("-m", "belvedere.pipelines", "train", *told)
+        assert compiled() == warm, preset
 
 
 def test_nowhere_to_write_is_said(container):
