@@ -167,7 +167,11 @@ def _cancel(result: PipelineResult) -> None:
 @contextlib.contextmanager
 def _board() -> Iterator[str]:
     """A folder for the workers of this machine to tell how far they are."""
-    with tempfile.TemporaryDirectory(prefix="belvedere-") as board:
+    # When a job fails, some of its workers still write for a moment.
+    folder = tempfile.TemporaryDirectory(
+        prefix="belvedere-", ignore_cleanup_errors=True
+    )
+    with folder as board:
         before = os.environ.get(tally.BOARD)
         os.environ[tally.BOARD] = board
         try:

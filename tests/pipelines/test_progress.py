@@ -1,13 +1,14 @@
 """The bar and the lines, and the board they are read from."""
 
 import io
+import shutil
 import sys
 import threading
 import time
 
 import pytest
 
-from belvedere.pipelines import progress
+from belvedere.pipelines import launching, progress
 from belvedere.pipelines.progress import Done, Stage, Watch
 from belvedere.transforms import tally
 
@@ -104,3 +105,23 @@ def test_beams_counters_give_the_stages_back():
     counters = {"a/items": 3, "a/microseconds": 1_500_000, "b/items": 1}
     stages = tally.gathered(counters)
     assert stages == {"a": tally.Stage(3, 1.5), "b": tally.Stage(1, 0.0)}
+
+
+def test_workers_that_still_write_do_not_hide_the_error():
+    """Those of a job that failed may be at it when its board is cleared away."""
+    stop = threading.Event()
+
+    def write(board: str) -> None:
+        while not stop.is_set():
+            tally._write(board, {"done": tally.Stage(1)})
+
+    for _ in range(10):
+        stop.clear()
+        with pytest.raises(KeyError), launching._board() as board:
+            worker = threading.Thread(target=write, args=(board,))
+            worker.start()
+            time.sleep(0.01)
+            raise KeyError("why the job failed")
+        stop.set()
+        worker.join()
+        shutil.rmtree(board, ignore_errors=True)
