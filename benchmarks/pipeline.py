@@ -201,7 +201,7 @@ def _beside(told: dict, chosen: configuration.Configuration) -> dict:
 
     from belvedere.transforms import workers
 
-    workers.prepare_trainer()
+    workers.prepare_trainer(chosen.method.gp.needs_torch)
     world = pathlib.Path(told["world"])
     few = plain_loop.Loop(world, chosen, every=8)
     few.train(), few.annotate()  # compiled code is loaded

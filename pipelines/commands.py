@@ -19,8 +19,12 @@ _log = logging.getLogger("belvedere")
 
 def train(options: training.Options, speaker: Voice, max_dead: float) -> int:
     """Learns, shows the classes, and fails if there is not a single model."""
-    if not importlib.util.find_spec("torch"):
-        raise Mistake("training needs torch: pip install 'belvedere[train]'")
+    gp = options.configuration.method.gp
+    if gp.needs_torch and not importlib.util.find_spec("torch"):
+        raise Mistake(
+            f"method.gp.objective={gp.objective} needs torch: "
+            "pip install 'belvedere[train]'"
+        )
     start = time.perf_counter()
     counts = training.main(options)
     if launching.writes_template(options.beam_options):

@@ -347,7 +347,7 @@ class _JudgeDoFn(WorkshopDoFn):
 
     def process(self, exam: Exam, _eyes: Frozen, _negatives: Frozen) -> Iterator[str]:
         if not exam.models:
-            prepare_trainer()
+            prepare_trainer(self.job.configuration.method.gp.needs_torch)
         with tally.timed("exam"):
             name = Examiner(self.workshop, self.output).judge(exam)
         yield name

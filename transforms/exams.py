@@ -198,12 +198,7 @@ class Examiner:
         views = {one.image_id: one for one in self._views(exam, exam.learned_from)}
         samples = self.workshop.lesson_samples(self._lesson(exam))
         usable = sorted(one.image_id for one in samples)
-        negatives = model_store.read_negatives(
-            self.workshop.store,
-            self.job.configuration.sight,
-            self.workshop.eyes[1],
-            exam.label,
-        )
+        negatives = self.workshop.others(exam.label)
         pictures = Pictures(
             {i: views[i].view for i in usable}, {i: views[i].truth for i in usable}
         )

@@ -179,14 +179,13 @@ def freeze_negatives(
 
 
 def read_negatives(
-    store: Store, settings: Sight, eyes_id: str, label: str
-) -> list[Samples]:
-    """The windows of other classes than `label`, as these eyes saw them."""
+    store: Store, settings: Sight, eyes_id: str
+) -> list[tuple[str, Samples]]:
+    """Windows with the class of their image, as these eyes saw them."""
     name = negatives_name(settings)
     data = store.read(name)
     with _conflicts(store.path(name)):
         content = archive.load(data, dict)
         if content["eyes_id"] != eyes_id:
             raise ValueError(f"seen with eyes {content['eyes_id']}, wanted {eyes_id}")
-        pairs = zip(content["labels"], content["samples"], strict=True)
-        return [samples for other, samples in pairs if other != label]
+        return list(zip(content["labels"], content["samples"], strict=True))

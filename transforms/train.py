@@ -152,7 +152,8 @@ class _AppearanceDoFn(WorkshopDoFn):
     """Embedding and Gaussian process of a class."""
 
     def process(self, keyed: tuple[str, dict[str, Iterable]]) -> Iterator:
-        prepare_trainer()  # not in `setup`: torch is slow to load, if nothing comes
+        # not in `setup`: torch, where it is wanted, is slow to load if nothing comes
+        prepare_trainer(self.job.configuration.method.gp.needs_torch)
         label, joined = keyed
         sketches = sorted(joined["sketches"], key=lambda s: s.training.digest)
         (unit,) = joined["unit"]
@@ -199,7 +200,7 @@ class _ContextDoFn(WorkshopDoFn):
     """alpha and the calibration of a class; writes model, card and record."""
 
     def process(self, keyed: tuple[str, dict[str, Iterable]]) -> Iterator:
-        prepare_trainer()
+        prepare_trainer(self.job.configuration.method.gp.needs_torch)
         label, joined = keyed
         for lesson in joined["lesson"]:
             try:

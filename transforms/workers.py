@@ -15,9 +15,10 @@ def prepare_worker() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-def prepare_trainer() -> None:
-    """The same for a worker that learns, and so loads torch."""
-    import torch
-
+def prepare_trainer(with_torch: bool) -> None:
+    """The same for a worker that learns, with torch or without."""
     prepare_worker()
-    torch.set_num_threads(1)
+    if with_torch:
+        import torch
+
+        torch.set_num_threads(1)

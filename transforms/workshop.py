@@ -107,15 +107,22 @@ class Workshop:
         found = (one for part in lesson.slices for one in self.samples(part))
         return [one for one in found if one.image_id in lesson]
 
+    @functools.cached_property
+    def _pool(self) -> list[tuple[str, Samples]]:
+        settings = self.job.configuration.sight
+        return model_store.read_negatives(self.store, settings, self.eyes[1])
+
+    def others(self, label: str) -> list[Samples]:
+        """The frozen windows of other classes than `label`."""
+        return [samples for other, samples in self._pool if other != label]
+
     def appearance(self, lesson: Lesson) -> Appearance:
         """The embedding and the Gaussian process of a class."""
 
         def make() -> Appearance:
             chosen = self.job.configuration
             samples = self.lesson_samples(lesson)
-            pool = model_store.read_negatives(
-                self.store, chosen.sight, self.eyes[1], lesson.label
-            )
+            pool = self.others(lesson.label)
             with learning_of("appearance"):
                 return localization.learn_appearance(samples, pool, chosen.method)
 

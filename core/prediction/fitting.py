@@ -15,16 +15,19 @@ of torch and BLAS; neither is set here, the caller decides.
 """
 
 import dataclasses
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.optimize
 from jaxtyping import Float, Int64
 
-from belvedere.core.prediction import collapsed_bound, conditioning, inducing_points
+from belvedere.core.prediction import conditioning, inducing_points
+from belvedere.core.prediction.collapsed_bound import CollapsedBound
 from belvedere.core.prediction.conditioning import SparsePrior
 from belvedere.core.prediction.relation_gp import RelationGP
+from belvedere.core.prediction.variational_bound import VariationalBound
 
+Bound: TypeAlias = VariationalBound | CollapsedBound
 _RANGE = np.log(1e3)  # how far lengthscales and variances may leave their start
 _NOISE_SHARE = 0.1  # of the signal variance, at the start
 
@@ -59,6 +62,11 @@ class GPSettings:
                 raise ValueError(f"{name} is {getattr(self, name)}, wanted 1 or more")
         if not 0 < self.noise_floor < np.inf:
             raise ValueError(f"noise_floor is {self.noise_floor}, wanted positive")
+
+    @property
+    def needs_torch(self) -> bool:
+        """Whether the fit differentiates automatically; by default it does not."""
+        return self.objective != "variational"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -101,7 +109,7 @@ def fit(
     learned = targets if settings.learn_from == "all" else targets[:1]
     start = initial_parameters(x, learned, settings.noise_floor)
     centres = inducing_points.choose(x, np.exp(start[:-2]), settings.inducing, rng)
-    bound = collapsed_bound.CollapsedBound(x, learned, centres, settings.objective)
+    bound = _bound(x, learned, centres, settings.objective)
     ascent = _Ascent(bound, learned.size, settings.evaluations)
     ascent.run(start, settings.noise_floor)
     prior = SparsePrior(
@@ -177,6 +185,18 @@ def initial_parameters(
     return np.log(np.r_[lengthscales, signal, noise])
 
 
+def _bound(
+    x: Float[np.ndarray, "n Q"],
+    targets: Float[np.ndarray, "T n"],
+    inducing: Float[np.ndarray, "M Q"],
+    objective: conditioning.Objective,
+) -> Bound:
+    """The objective, by the fastest way there is."""
+    if objective == "variational":
+        return VariationalBound(x, targets, inducing)
+    return CollapsedBound(x, targets, inducing, objective)
+
+
 class _SpentError(Exception):
     """The evaluations are used up."""
 
@@ -187,9 +207,7 @@ class _Ascent:
     scipy looks at its own limit between line searches only, so it is enforced here.
     """
 
-    def __init__(
-        self, bound: collapsed_bound.CollapsedBound, observations: int, limit: int
-    ) -> None:
+    def __init__(self, bound: Bound, observations: int, limit: int) -> None:
         self._bound, self._observations, self._limit = bound, observations, limit
         self.bounds: list[float] = []
         self.best = np.empty(0)

@@ -11,7 +11,7 @@ from belvedere.core.appearance import registry, vocabulary
 from belvedere.core.synthetic import scenes
 from belvedere.transforms import workers
 
-workers.prepare_trainer()
+workers.prepare_trainer(runs.TINY.method.gp.needs_torch)
 
 
 def _learn_and_localize() -> None:

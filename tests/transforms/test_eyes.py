@@ -10,6 +10,7 @@ from belvedere.core import archive
 from belvedere.transforms import eyes, model_store, stores
 from belvedere.transforms.eyes import Frozen
 from belvedere.transforms.training_slices import TrainingSlice
+from belvedere.transforms.workshop import Workshop
 
 NAMES = (
     model_store.eyes_name(runs.TINY.sight),
@@ -54,12 +55,16 @@ def test_negatives_of_a_class_are_those_of_the_others(tmp_path):
     _frozen(job, runs.training_slices())
     store, sight = stores.store_for(job.models), runs.TINY.sight
     _, eyes_id = model_store.read_eyes(store, NAMES[0])
+    pool = model_store.read_negatives(store, sight, eyes_id)
+    assert [label for label, s in pool] == [s.image_id.split("/")[0] for _, s in pool]
+    workshop = Workshop(job)
     for label in runs.LABELS:
-        others = model_store.read_negatives(store, sight, eyes_id, label)
+        others = workshop.others(label)
         assert len(others) == runs.BOXED
         assert not any(s.image_id.startswith(f"{label}/") for s in others)
-    everybody = model_store.read_negatives(store, sight, eyes_id, "a new class")
-    assert len(everybody) == len(runs.LABELS) * runs.BOXED
+    everybody = workshop.others("a new class")
+    assert len(everybody) == len(pool) == len(runs.LABELS) * runs.BOXED
+    workshop.close()
 
 
 def test_about_as_many_images_are_drawn_as_wanted(tmp_path):

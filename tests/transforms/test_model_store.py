@@ -73,7 +73,7 @@ def test_damage_is_a_conflict(store, damage):
 
 def test_negatives_seen_with_other_eyes_are_a_conflict(store):
     with pytest.raises(OutputConflict, match="eyes"):
-        model_store.read_negatives(store, runs.TINY.sight, "other", "zebra")
+        model_store.read_negatives(store, runs.TINY.sight, "other")
 
 
 def test_frozen_eyes_stay(store):

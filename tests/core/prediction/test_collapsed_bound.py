@@ -1,9 +1,12 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from oracles import prediction as oracle
 
 from belvedere.core.prediction import collapsed_bound, conditioning
 from belvedere.core.prediction.collapsed_bound import CollapsedBound
+from belvedere.core.prediction.variational_bound import VariationalBound
 
 OBJECTIVES = ["variational", "fitc"]
 
@@ -79,13 +82,36 @@ def test_gradient_agrees_with_finite_differences(objective, seed):
         assert gradient[i] == pytest.approx((high - low) / (2 * step), rel=1e-5)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_gradient_written_out_is_the_automatic_one(seed, rows):
+    x, targets, inducing, theta = _problem(seed, n=40, q=5, m=9)
+    slow = CollapsedBound(x, targets[:rows], inducing, "variational")
+    fast = VariationalBound(x, targets[:rows], inducing)
+    for shift in (0.0, -1.0, 1.5):
+        wanted, found = (b.value_and_gradient(theta + shift) for b in (slow, fast))
+        assert found[0] == pytest.approx(wanted[0], rel=1e-11)
+        np.testing.assert_allclose(found[1], wanted[1], rtol=1e-7, atol=1e-7)
+
+
+def test_both_climb_the_same_ladder_of_jitters():
+    x, targets, inducing, theta = _problem()
+    twice = np.r_[inducing, inducing]  # singular without a jitter
+    wanted, _ = CollapsedBound(x, targets, twice, "variational").value_and_gradient(
+        theta
+    )
+    found, _ = VariationalBound(x, targets, twice).value_and_gradient(theta)
+    assert found == pytest.approx(wanted, rel=1e-6)
+
+
 def test_data_far_from_the_origin_change_nothing():
     x, targets, inducing, theta = _problem()
-    near = CollapsedBound(x, targets, inducing, "variational")
-    far = CollapsedBound(x + 1e5, targets, inducing + 1e5, "variational")
-    a, b = near.value_and_gradient(theta), far.value_and_gradient(theta)
-    assert b[0] == pytest.approx(a[0], rel=1e-6)
-    np.testing.assert_allclose(b[1], a[1], rtol=1e-4)
+    for kind in (partial(CollapsedBound, objective="variational"), VariationalBound):
+        near = kind(x, targets, inducing)
+        far = kind(x + 1e5, targets, inducing + 1e5)
+        a, b = near.value_and_gradient(theta), far.value_and_gradient(theta)
+        assert b[0] == pytest.approx(a[0], rel=1e-6)
+        np.testing.assert_allclose(b[1], a[1], rtol=1e-4)
 
 
 def test_a_kernel_beyond_repair_is_an_error():
