@@ -20,7 +20,7 @@ import scipy.sparse
 from belvedere.core import class_model, explanation, sight, types
 from belvedere.core.appearance import bag_of_words, codebooks, grids, hog, location
 from belvedere.core.assessment import calibration, verdicts
-from belvedere.core.context import hyperfeatures, scaling
+from belvedere.core.context import hyperfeatures, scaling, voting
 from belvedere.core.embedding import affine, sampling
 from belvedere.core.prediction import relation_gp
 from belvedere.core.report import contents
@@ -50,6 +50,7 @@ _KINDS: dict[str, type] = {
         types.Competition,
         types.Windows,
         verdicts.Verdict,
+        voting.Voting,
     )
 }
 

@@ -10,6 +10,7 @@ from belvedere.core.assessment.calibration import Calibration
 from belvedere.core.context.hyperfeatures import Consistency
 from belvedere.core.context.learning import Settings as LearningSettings
 from belvedere.core.context.scaling import Scaling
+from belvedere.core.context.voting import NONE, Voting
 from belvedere.core.embedding.affine import AffineMap
 from belvedere.core.embedding.presets import EmbeddingSettings, Kind
 from belvedere.core.embedding.sampling import SamplingSettings
@@ -29,6 +30,7 @@ class Settings:
       gp: the Gaussian process.
       learning: the structured SVM.
       consistency: how phi_C sums up.
+      voting: from the chosen window to the box.
       seed: of folds and inducing points.
     """
 
@@ -39,6 +41,7 @@ class Settings:
     gp: GPSettings = dataclasses.field(default_factory=GPSettings)
     learning: LearningSettings = dataclasses.field(default_factory=LearningSettings)
     consistency: Consistency = Consistency.MAX
+    voting: Voting = dataclasses.field(default_factory=Voting)
     seed: int = 0
 
 
@@ -74,6 +77,7 @@ class ClassModel:
       calibration: from score to expected IoU, out of fold.
       shortfall: how far below its expected IoU a box falls in one case of ten at most.
       consistency: how phi_C sums up.
+      voting: from the chosen window to the box.
     """
 
     maps: Mapping[str, AffineMap]
@@ -83,3 +87,4 @@ class ClassModel:
     calibration: Calibration
     shortfall: float
     consistency: Consistency = Consistency.MAX
+    voting: Voting = NONE

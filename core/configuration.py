@@ -18,7 +18,7 @@ from belvedere.core.class_model import Settings
 from belvedere.core.windows.randomized_prim import PrimSettings
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {"method.kind": "paper"},
+    "paper": {"method.kind": "paper", "method.voting.least_iou": 1.0},
     "classic": {"method.kind": "classic"},
 }
 DEFAULT_PRESET = "classic"

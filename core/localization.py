@@ -26,7 +26,7 @@ from jaxtyping import Float
 from belvedere.core import sight
 from belvedere.core.assessment import calibration
 from belvedere.core.class_model import Appearance, ClassModel, Settings
-from belvedere.core.context import hyperfeatures, inference, learning
+from belvedere.core.context import hyperfeatures, inference, learning, voting
 from belvedere.core.embedding import class_embedding, presets, sampling
 from belvedere.core.embedding.affine import AffineMap
 from belvedere.core.prediction import fitting
@@ -104,10 +104,11 @@ def compete(
     context = context_of(view, maps, gp, eyes)
     phi = hyperfeatures.of_all(context, settings.consistency, with_global)
     windows = view.windows.boxes
-    ious = boxes.ious(windows, truth / view.scale).max(axis=1)
+    truth = truth / view.scale
+    ious = boxes.ious(windows, truth).max(axis=1)
     best = int(ious.argmax())
     losses = 1 - boxes.ious(windows, windows[[best]])[:, 0]
-    return Competition(phi, losses, ious, best)
+    return Competition(phi, losses, ious, best, windows, truth)
 
 
 def learn_context(
@@ -124,15 +125,17 @@ def learn_context(
         settings.learning,
     )
     held_out = learned.out_of_fold
-    promise = calibration.fit(held_out.scores, held_out.ious)
+    ious = held_out.worth([competitions[i] for i in image_ids], settings.voting)
+    promise = calibration.fit(held_out.scores, ious)
     model = ClassModel(
         appearance.maps,
         appearance.gp,
         learned.alpha,
         learned.scaling,
         promise,
-        calibration.shortfall(promise, held_out.scores, held_out.ious),
+        calibration.shortfall(promise, held_out.scores, ious),
         settings.consistency,
+        settings.voting,
     )
     return model, learned
 
@@ -140,18 +143,23 @@ def learn_context(
 def localize(
     view: View, model: ClassModel, eyes: Eyes, context: Context | None = None
 ) -> Localization:
-    """The window with the highest score among all of the picture.
+    """The window with the highest score among all of the picture, and its box.
 
-    Paper: section 4.1, argmax_l <alpha, Phi(X, W, l)>, exactly. The context of the
-    picture under this model may be at hand already.
+    Paper: section 4.1, argmax_l <alpha, Phi(X, W, l)>, exactly. The box is that window,
+    or what the windows around it vote for. The context of the picture under this model
+    may be at hand already.
     """
     context = context or context_of(view, model.maps, model.gp, eyes)
     weights, offset = model.scaling.fold(model.alpha)
     found = inference.search(context, weights, consistency=model.consistency)
     score = found.score + offset
+    windows = view.windows.boxes
+    voters = voting.voters(windows, found.window, model.voting)
+    scores = inference.scores(context, voters, weights, model.consistency)
+    box = voting.elected(windows[found.window], windows[voters], scores, model.voting)
     expected = float(model.calibration.expected(np.array([score]))[0])
     return Localization(
-        box=view.windows.boxes[found.window] * view.scale,
+        box=box * view.scale,
         score=score,
         expected_iou=expected,
         iou_lower=max(expected - model.shortfall, 0.0),

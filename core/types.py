@@ -124,18 +124,23 @@ class Competition:
     """The windows of a training image as structured learning sees them.
 
     `losses` are 1 - IoU with the best candidate, number `best`; `ious` are those with
-    the true box, for judging what a choice is worth.
+    the true box, for judging what a choice is worth; `boxes` and `truth`, which only a
+    vote on the chosen window asks for, are the windows and the true boxes.
     """
 
     hyperfeatures: Float[np.ndarray, "N P"]
     losses: Float[np.ndarray, "N"]
     ious: Float[np.ndarray, "N"]
     best: int
+    boxes: Float[np.ndarray, "N 4"] | None = None
+    truth: Float[np.ndarray, "T 4"] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.hyperfeatures)
         require_shape("hyperfeatures", self.hyperfeatures, n, None)
         require_shape("losses", self.losses, n)
         require_shape("ious", self.ious, n)
+        if self.boxes is not None:
+            require_shape("boxes", self.boxes, n, 4)
         if not 0 <= self.best < n:
             raise ValueError(f"best candidate {self.best} is not one of {n} windows")

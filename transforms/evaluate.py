@@ -53,7 +53,7 @@ class Protocol:
       train: the ids of the images to learn from; all others are judged on.
       seed: of the split.
       with_baselines: also judge the methods that take long to learn.
-      families: of hyper-features, for a table of what each adds.
+      parts: of the method to do without, for a table of what each adds.
     """
 
     holdout: float | None = None
@@ -62,7 +62,7 @@ class Protocol:
     train: frozenset[str] | None = None
     seed: int = 0
     with_baselines: bool = False
-    families: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         ways = (self.holdout, self.folds, self.models, self.train)
@@ -333,7 +333,7 @@ def _exams(
                     frozenset(c.image_id for c in train),
                     test,
                     protocol.with_baselines,
-                    protocol.families,
+                    protocol.parts,
                     protocol.models,
                 )
 

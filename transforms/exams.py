@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from belvedere.core import archive, configuration, explanation, localization
-from belvedere.core.assessment import baselines, comparison
+from belvedere.core.assessment import ablations, baselines, comparison
 from belvedere.core.assessment.comparison import Pictures, Placed
 from belvedere.core.assessment.verdicts import Verdict
-from belvedere.core.class_model import ClassModel
+from belvedere.core.class_model import Appearance, ClassModel
 from belvedere.core.formats import thumbnails
 from belvedere.core.report.contents import Shown
 from belvedere.core.sight import Eyes, Samples
+from belvedere.core.types import Competition
 from belvedere.core.windows import boxes
 from belvedere.transforms import describe, documents, model_store, stores, tally
 from belvedere.transforms.describe import Described
@@ -48,7 +49,7 @@ class Exam:
       learned_from: ids of the images to learn from; none if there is a model.
       judged_on: ids of the test images.
       with_baselines: also the methods that take long to learn.
-      families: sets of hyper-features to do without, for a table of what each adds.
+      parts: of the method to do without, for a table of what each adds.
       models: store of models that are judged in place of learning.
     """
 
@@ -58,7 +59,7 @@ class Exam:
     learned_from: frozenset[str]
     judged_on: frozenset[str]
     with_baselines: bool = False
-    families: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     models: str | None = None
 
     def chosen(self, ids: frozenset[str]) -> tuple[Chosen, ...]:
@@ -87,7 +88,7 @@ class Examiner:
                 exam.label,
                 exam.fold,
                 [_identity(exam, ids) for ids in (exam.learned_from, exam.judged_on)],
-                [exam.with_baselines, list(exam.families), self._models(exam)],
+                [exam.with_baselines, list(exam.parts), self._models(exam)],
                 [*self._artefacts(), self.job.config_id, self.job.code_version],
             ]
         )
@@ -146,12 +147,33 @@ class Examiner:
             learnt = self.workshop.learn(lesson)
         tables, _ = self.workshop.tables(lesson, learnt.appearance)
         methods = comparison.appearance_alone(tables, learnt.appearance, method)
-        for left_out in exam.families:
-            families = {"global", "local", "consistency", "score"} - {left_out}
-            fewer = comparison.only(method, *families)
-            model, _ = localization.learn_context(tables, learnt.appearance, fewer)
-            methods[f"without_{left_out}"] = comparison.Modelled(model)
+        for part in exam.parts:
+            with tally.timed(f"learn without {part}"):
+                methods[f"without_{part}"] = ablations.without(
+                    part,
+                    tables,
+                    learnt.appearance,
+                    method,
+                    lambda: self._seen_tables(exam, learnt.appearance),
+                )
         return learnt.model, methods
+
+    def _seen_tables(
+        self, exam: Exam, appearance: Appearance
+    ) -> dict[str, Competition]:
+        """The tables of the training images by what has seen them."""
+        seen, method = ablations.blind_to_nothing(appearance), self.job.configuration
+        return {
+            one.image_id: localization.compete(
+                one.view,
+                one.truth,
+                one.image_id,
+                seen,
+                self.workshop.eyes[0],
+                method.method,
+            )
+            for one in self._views(exam, frozenset(appearance.folds))
+        }
 
     def _lesson(self, exam: Exam) -> Lesson:
         chosen, least = exam.chosen(exam.learned_from), self.job.configuration
@@ -174,7 +196,7 @@ class Examiner:
             return {}, {}
         names = (*CHEAP, *(COSTLY if exam.with_baselines else ()))
         chosen = self.job.configuration
-        plain = configuration.changed(chosen, {"method.kind": "paper"})
+        plain = configuration.changed(chosen, configuration.PRESETS["paper"])
         identities = [
             _identity(exam, ids) for ids in (exam.learned_from, exam.judged_on)
         ]
@@ -309,6 +331,7 @@ class _Seen:
             scores={n: np.array([of[n][i].score for i in ids]) for n in of},
             ious={n: np.array([of[n][i].iou for i in ids]) for n in of},
             own_scores=np.array([one.score for one in located]),
+            uncentred=np.array([one.found.score for one in located]),
             iou_lower=np.array([one.iou_lower for one in located]),
             windows=np.array([a[0] for a in about], np.int64),
             evaluated=np.array(

@@ -7,7 +7,7 @@
   gp_sure    the window of highest mu - kappa · sigma, kappa chosen in cross-validation
   location   appearance alone, and of it nothing but location and scale
   ceiling    the best candidate window, which takes the truth to know
-and the `baselines`.
+and the `baselines`. All but the full method return a window as it is.
 
 Paper: section 5.
 """
@@ -23,6 +23,7 @@ from belvedere.core.assessment import baselines, calibration
 from belvedere.core.assessment.baselines import Baseline
 from belvedere.core.assessment.window_choice import Placement
 from belvedere.core.class_model import Appearance, ClassModel, Settings
+from belvedere.core.context import voting
 from belvedere.core.context.scaling import Scaling
 from belvedere.core.embedding import sampling
 from belvedere.core.sight import Eyes, Samples, View
@@ -83,6 +84,7 @@ def appearance_alone(
     tables: Mapping[str, Competition], appearance: Appearance, settings: Settings
 ) -> dict[str, Baseline]:
     """AE-GP in its three forms, from the tables that the full method learns from."""
+    settings = dataclasses.replace(settings, voting=voting.NONE)
     ae_gp, _ = localization.learn_context(tables, appearance, only(settings, "score"))
     means = [_given(tables, appearance, settings, kappa) for kappa in (0.0, *KAPPAS)]
     sure = max(means[1:], key=lambda found: found[1])
@@ -178,7 +180,9 @@ def _location(
 ) -> Modelled:
     points = min(settings.gp.inducing, _LOCATION_INDUCING)
     alone = dataclasses.replace(
-        only(settings, "score"), gp=dataclasses.replace(settings.gp, inducing=points)
+        only(settings, "score"),
+        gp=dataclasses.replace(settings.gp, inducing=points),
+        voting=voting.NONE,
     )
     location = localization.learn_appearance(
         [_location_only(s) for s in samples],

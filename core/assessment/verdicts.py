@@ -28,6 +28,7 @@ class Verdict:
       image_ids: of the n test images.
       boxes, scores, ious: of each method, by name; scores are expected IoUs.
       own_scores: of the full method, before they were turned into expected IoU.
+      uncentred: likewise, had the hyper-features not been centred.
       iou_lower: what the full method's box is said to keep in nine cases of ten.
       windows: candidates in each image.
       evaluated: how many of them the exact search scored.
@@ -51,6 +52,7 @@ class Verdict:
         default_factory=dict
     )
     own_scores: Float[np.ndarray, " n"] | None = None
+    uncentred: Float[np.ndarray, " n"] | None = None
     iou_lower: Float[np.ndarray, " n"] | None = None
     windows: Int64[np.ndarray, " n"] | None = None
     evaluated: Int64[np.ndarray, " n"] | None = None
@@ -141,10 +143,10 @@ def outcomes(judged: Sequence[Verdict]) -> dict[str, Outcome]:
     }
 
 
-def pooled_raw(judged: Sequence[Verdict]) -> Outcome:
-    """The full method, ranked by its own scores instead of expected IoU."""
+def ranked_by(judged: Sequence[Verdict], field: str) -> Outcome:
+    """The full method, ranked by `own_scores` or `uncentred`, not by expected IoU."""
     full = outcomes(judged)["full"]
-    return evaluation.Outcome(full.ious, _all(judged, "own_scores"), full.labels)
+    return evaluation.Outcome(full.ious, _all(judged, field), full.labels)
 
 
 def _all(judged: Sequence[Verdict], field: str) -> np.ndarray:

@@ -19,7 +19,7 @@ Departures: the paper's constant bound hardly rejects anything once alpha is lea
 import dataclasses
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 
 from belvedere.core.context import (
     early_rejection_compiled,
@@ -82,6 +82,24 @@ def brute_force(
         [
             hyperfeatures_compiled.score(row, weights, one)
             for row, one in zip(phi, extra, strict=True)
+        ]
+    )
+
+
+def scores(
+    context: Context,
+    windows: Int64[np.ndarray, "k"],
+    weights: Float[np.ndarray, "P"],
+    consistency: Consistency = Consistency.MAX,
+) -> Float[np.ndarray, "k"]:
+    """The scores of some windows, to the bit as the search has them."""
+    require_shape("weights", weights, P)
+    return np.array(
+        [
+            hyperfeatures_compiled.score(
+                hyperfeatures.of_window(context, int(l), consistency), weights, 0.0
+            )
+            for l in windows
         ]
     )
 

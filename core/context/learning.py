@@ -16,10 +16,12 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int64
 
-from belvedere.core.context import structured_svm
+from belvedere.core.context import structured_svm, voting
 from belvedere.core.context.problems import CachedProblem, Tables
 from belvedere.core.context.scaling import Moments, Scaling
+from belvedere.core.context.voting import NONE, Voting
 from belvedere.core.types import Competition
+from belvedere.core.windows import boxes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,12 +53,29 @@ class OutOfFold:
     """What a model that had not seen the image chose in it, and what that is worth.
 
     Its gamma is the best on the images of the other folds: the one that is best on all
-    of them has been chosen for its luck here too.
+    of them has been chosen for its luck here too. `all_scores` are those of every
+    window of an image, `scores` those of the ones selected.
     """
 
     selected: Int64[np.ndarray, " n"]
     scores: Float[np.ndarray, " n"]
     ious: Float[np.ndarray, " n"]
+    all_scores: tuple[Float[np.ndarray, "_"], ...]
+
+    def worth(
+        self, competitions: Sequence[Competition], rules: Voting
+    ) -> Float[np.ndarray, " n"]:
+        """IoU with the true box of what the windows around the chosen ones vote for."""
+        if rules == NONE:
+            return self.ious
+        return np.array(
+            [
+                _voted_iou(c, scores, l, rules)
+                for c, scores, l in zip(
+                    competitions, self.all_scores, self.selected.tolist(), strict=True
+                )
+            ]
+        )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -118,10 +137,10 @@ def learn(
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Trials:
-    """Winning window and its score in each image left out, for each gamma."""
+    """Winning window of each image left out and score of all windows, by gamma."""
 
     winners: Int64[np.ndarray, "G n"]
-    scores: Float[np.ndarray, "G n"]
+    values: Float[np.ndarray, "G L"]
     converged: bool
 
     def out_of_fold(self, folds: Int64[np.ndarray, " n"], tables: Tables) -> OutOfFold:
@@ -130,8 +149,17 @@ class _Trials:
         for fold in np.unique(folds):
             gammas[folds == fold] = ious[:, folds != fold].mean(axis=1).argmax()
         each = np.arange(len(folds))
-        selected = self.winners[gammas, each] - tables.starts
-        return OutOfFold(selected, self.scores[gammas, each], ious[gammas, each])
+        winners = self.winners[gammas, each]
+        ends = tables.starts + tables.sizes
+        return OutOfFold(
+            winners - tables.starts,
+            self.values[gammas, winners],
+            ious[gammas, each],
+            tuple(
+                self.values[g, start:end]
+                for g, start, end in zip(gammas, tables.starts, ends, strict=True)
+            ),
+        )
 
 
 def _cross_validate(
@@ -142,10 +170,11 @@ def _cross_validate(
     settings: Settings,
 ) -> _Trials:
     winners = np.zeros((len(settings.gammas), len(folds)), np.int64)
-    scores = np.zeros(winners.shape)
+    all_values = np.zeros((len(settings.gammas), len(tables.losses)))
     converged = True
     for fold in np.unique(folds):
         left_out, images = folds == fold, np.flatnonzero(folds != fold)
+        windows = np.repeat(left_out, tables.sizes)
         scaling = moments.scaling(images).at(columns)
         problem = CachedProblem(tables, scaling, images)
         gammas = [gamma / len(images) for gamma in settings.gammas]
@@ -154,9 +183,19 @@ def _cross_validate(
             weights, offset = scaling.fold(solution.alpha)
             values = tables.scores(weights) + offset
             winners[g, left_out] = tables.winners(values)[left_out]
-            scores[g, left_out] = values[winners[g, left_out]]
+            all_values[g, windows] = values[windows]
             converged = converged and solution.converged
-    return _Trials(winners, scores, converged)
+    return _Trials(winners, all_values, converged)
+
+
+def _voted_iou(
+    c: Competition, scores: Float[np.ndarray, " N"], l: int, rules: Voting
+) -> float:
+    if c.boxes is None or c.truth is None:
+        raise ValueError("a competition without boxes cannot be voted on")
+    who = voting.voters(c.boxes, l, rules)
+    box = voting.elected(c.boxes[l], c.boxes[who], scores[who], rules)
+    return float(boxes.ious(box[None], c.truth).max())
 
 
 def _checked_columns(

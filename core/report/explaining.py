@@ -102,7 +102,9 @@ def _picture(key: str, shown: Shown, found: Explanation, page: Page) -> Markup:
     ]
     if found.runner_up >= 0:
         body.append(svg.box(found.boxes[found.runner_up], "box b-second"))
-    body.append(svg.box(found.boxes[found.chosen], "box b-full"))
+    if _voted(shown, found):
+        body.append(svg.box(found.boxes[found.chosen], "box b-chosen"))
+    body.append(svg.box(_box(shown, found), "box b-full"))
     return svg.drawing(
         f"{key}-picture",
         "The picture with the windows that matter",
@@ -114,6 +116,16 @@ def _picture(key: str, shown: Shown, found: Explanation, page: Page) -> Markup:
     )
 
 
+def _voted(shown: Shown, found: Explanation) -> bool:
+    """Whether the box is another than the chosen window."""
+    window = found.boxes[found.chosen]
+    return not np.allclose(_box(shown, found), window, rtol=0, atol=0.5)
+
+
+def _box(shown: Shown, found: Explanation) -> np.ndarray:
+    return shown.boxes.get("full", found.boxes[found.chosen])
+
+
 def _way(box: np.ndarray) -> str:
     x0, y0, x1, y1 = (svg.decimal(v) for v in box)
     return f"M{x0} {y0}H{x1}V{y1}H{x0}Z"
@@ -121,6 +133,9 @@ def _way(box: np.ndarray) -> str:
 
 def _picture_legend(shown: Shown, found: Explanation) -> tuple[Key, ...]:
     looks = {"full": ("b-full", "chosen window")}
+    if _voted(shown, found):
+        looks["full"] = ("b-full", "box: what the windows around the chosen vote for")
+        looks["chosen"] = ("b-chosen", "chosen window")
     if found.runner_up >= 0:
         looks["second"] = ("b-second", "runner-up")
     if found.supporters.max() >= 0:

@@ -8,6 +8,7 @@ from belvedere.core.appearance import registry, vocabulary
 from belvedere.core.assessment import comparison
 from belvedere.core.assessment.comparison import Pictures
 from belvedere.core.class_model import Settings
+from belvedere.core.context import voting
 from belvedere.core.embedding.presets import EmbeddingSettings
 from belvedere.core.prediction.fitting import GPSettings
 from belvedere.core.synthetic import scenes
@@ -57,4 +58,5 @@ def negatives(label: str) -> list[sight.Samples]:
 
 
 def settings(kind: str) -> Settings:
-    return dataclasses.replace(SETTINGS, kind=kind)
+    voted = voting.NONE if kind == "paper" else voting.Voting()
+    return dataclasses.replace(SETTINGS, kind=kind, voting=voted)

@@ -20,6 +20,7 @@ def _verdict(label, fold, n, seed, methods=("full", "ae_gp")) -> Verdict:
         scores={m: rng.random(n) for m in methods},
         ious=ious,
         own_scores=rng.normal(size=n),
+        uncentred=rng.normal(size=n),
         iou_lower=rng.random(n) / 2,
         windows=rng.integers(500, 1000, n),
         evaluated=rng.integers(1, 20, n),
@@ -84,9 +85,12 @@ def test_a_method_that_is_missing_is_told(some):
     assert _metrics(some)["missing"] == {"uva, dog": "no negatives"}
 
 
-def test_own_scores_rank_the_same_boxes(some):
+@pytest.mark.parametrize("field", ["own_scores", "uncentred"])
+def test_other_scores_rank_the_same_boxes(some, field):
     judged = verdicts.judged_only(some)
-    raw, full = verdicts.pooled_raw(judged), verdicts.outcomes(judged)["full"]
+    raw, full = verdicts.ranked_by(judged, field), verdicts.outcomes(judged)["full"]
+    kept = [getattr(v, field) for v in judged]
+    assert (raw.scores == np.concatenate(kept)).all()
     assert (raw.ious == full.ious).all() and (raw.scores != full.scores).any()
     assert evaluation.mean_iou(raw) == evaluation.mean_iou(full)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from belvedere.core.context.voting import Voting
 from belvedere.core.types import Context
 
 
@@ -46,3 +47,11 @@ def scores(context: Context, weights, extra):
             result[l] += weights[6 + r] * np.abs(rho[r] - context.mean[r]).max()
         result[l] += weights[9] * context.mean[0, l] + weights[10] * context.std[l]
     return result
+
+
+def voted(boxes, scores, voting: Voting):
+    """The box of the best window: an average of those that overlap it enough."""
+    best = boxes[scores.argmax()]
+    near = [i for i, w in enumerate(boxes) if relation(w, best)[0] >= voting.least_iou]
+    weights = np.exp((scores[near] - scores.max()) / voting.temperature)
+    return np.average(boxes[near], axis=0, weights=weights)
