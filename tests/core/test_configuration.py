@@ -58,6 +58,7 @@ def test_the_digest_sees_every_setting():
     seen = {configuration.digest(base)}
     for key, value in configuration.flat(base).items():
         if isinstance(value, int | float) and not isinstance(value, bool):
-            other = configuration.changed(base, {key: value + 1})
+            step = 1 if isinstance(value, int) else value / 8 or 0.5
+            other = configuration.changed(base, {key: value + step})
             seen.add(configuration.digest(other))
     assert len(seen) > 25

@@ -8,6 +8,7 @@ import functools
 import os
 import socket
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -57,6 +58,7 @@ def silence(tmp_path, monkeypatch) -> Iterator[socket.socket]:
     """A way to GitHub that takes the call and says nothing."""
     monkeypatch.setattr(PrismJobServer, "BIN_CACHE", str(tmp_path))
     monkeypatch.setattr(direct_runner, "SILENCE", 0.5)
+    monkeypatch.setattr(urllib.request, "_opener", None)  # it remembers the way
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
