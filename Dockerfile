@@ -1,9 +1,9 @@
 # syntax=docker/dockerfile:1
 # One image for workers and launcher, so that both have the same code to the byte.
-#   docker build -t belvedere:0.1.0 .                                        annotates
-#   docker build -t belvedere:0.1.0-train --build-arg LOCK=trainer.lock .    learns, too
-#   docker build -t belvedere:0.1.0-flex --target flex .                     Dataflow
-# Without torch and what it brings the packages take 5 GB less.
+#   docker build -t belvedere:0.1.0 .                        learns, annotates
+#   docker build -t belvedere:0.1.0-flex --target flex .     the same for Dataflow
+# Only method.gp.objective=fitc needs torch: --build-arg LOCK=trainer.lock adds it, and
+# 5 GB of packages.
 
 ARG TEMPLATE_LAUNCHER=20230622_RC00
 FROM gcr.io/dataflow-templates-base/python311-template-launcher-base:${TEMPLATE_LAUNCHER} \

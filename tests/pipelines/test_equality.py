@@ -5,6 +5,7 @@ import dataclasses
 import pathlib
 import random
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import runs
 from belvedere.core import archive, localization, sight
 from belvedere.core.appearance import registry, vocabulary
 from belvedere.core.formats import pictures
-from belvedere.pipelines import annotate, train
+from belvedere.pipelines import annotate, launching, train
 from belvedere.transforms import model_store, stores
 
 CHOSEN = runs.TINY
@@ -218,3 +219,14 @@ def test_no_number_in_a_row_is_missing_without_reason():
         if row["bound_left"] is not None:
             assert row["bound_left"] <= row["score"] + 1e-9
         assert sum(row["contributions"]) == pytest.approx(row["score"], abs=1e-9)
+
+
+def _without_torch(options: train.Options) -> launching.Counts:
+    sys.modules.update(torch=None, gpytorch=None)  # to import them is an error
+    return train.main(options)
+
+
+def test_learning_needs_no_torch(tmp_path):
+    told = runs.training(tmp_path / "models")
+    runs.Child(_without_torch, told).finish()
+    assert runs.model_bytes(tmp_path / "models") == runs.model_bytes(runs.models())
