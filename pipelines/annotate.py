@@ -11,7 +11,14 @@ from belvedere.core.configuration import Configuration
 from belvedere.pipelines import launching
 from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.progress import Stage, Watch
-from belvedere.transforms import box_sources, model_store, selection, sources, stores
+from belvedere.transforms import (
+    box_sources,
+    committed,
+    model_store,
+    selection,
+    sources,
+    stores,
+)
 from belvedere.transforms.annotate import IMAGES, KIND, AnnotateSlices, Wanted
 from belvedere.transforms.commit import CommitEntries
 from belvedere.transforms.inputs import Slice
@@ -33,7 +40,7 @@ class Options:
       classes: only these, if any are given.
       limit: of the images of each class, drawn by lot.
       models_number: the manifest of the models in force, by default the last.
-      tasks: only these (uri, label), which were tried `attempt` times before.
+      tasks: only those with these keys, which were tried `attempt` times before.
     """
 
     images: tuple[str | Source, ...]
@@ -46,7 +53,7 @@ class Options:
     classes: frozenset[str] = frozenset()
     limit: int | None = None
     models_number: int | None = None
-    tasks: frozenset[tuple[str, str]] | None = None
+    tasks: frozenset[bytes] | None = None
     attempt: int = 0
     workers: int = 1
     beam_options: Sequence[str] = ()
@@ -131,12 +138,13 @@ def _all(piece: Slice) -> Wanted:
     return Wanted(piece)
 
 
-def _among(wanted: Wanted, tasks: frozenset[tuple[str, str]]) -> Iterator[Wanted]:
-    """What of a slice is among tasks as the tables spell them."""
-    found = {
-        task
-        for task in selection.tasks_of(wanted)
-        if tuple(text.encode("utf-8", "backslashreplace").decode() for text in task)
-        in tasks
-    }
+def _among(wanted: Wanted, keys: frozenset[bytes]) -> Iterator[Wanted]:
+    """What of a slice has one of these keys."""
+    found = {task for task in selection.tasks_of(wanted) if _key(*task) in keys}
     return selection.narrowed(wanted, found)
+
+
+def _key(*task: str) -> bytes:
+    """As of a row: the tables have another spelling for what is not Unicode."""
+    uri, label = (text.encode("utf-8", "backslashreplace").decode() for text in task)
+    return committed.key(uri, label)

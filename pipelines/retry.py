@@ -1,7 +1,8 @@
 """`belvedere retry`: tries the dead letters of an output again, and nothing else.
 
 Where the images and models are is told by the manifest of the run that failed. The same
-pipeline does the work, with the models of that run.
+pipeline does the work, with the models of that run; of the dead letters its graph holds
+16 bytes each.
 """
 
 import dataclasses
@@ -135,7 +136,7 @@ def _again(
         options.output,
         chosen,
         models_number=number,
-        tasks=tasks,
+        tasks=frozenset(committed.key(*task) for task in tasks),
         attempt=attempt,
         workers=options.workers,
         beam_options=options.beam_options,

@@ -84,13 +84,15 @@ def _scan(
         yield _keys(table), counts
 
 
+def key(uri: str, label: str | None) -> bytes:
+    """Of a task, as the tables spell it: no two of any output will share these 16."""
+    return hashlib.blake2b(repr((uri, label)).encode(), digest_size=16).digest()
+
+
 def _keys(table: pa.Table) -> Keys:
-    """128 bits per row: no two tasks of any output will share them."""
     tasks = zip(*(table[part].to_pylist() for part in schemas.TASK), strict=True)
-    digests = [
-        hashlib.blake2b(repr(task).encode(), digest_size=16).digest() for task in tasks
-    ]
-    return np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
+    digests = b"".join(key(uri, label) for uri, label in tasks)
+    return np.frombuffer(digests, np.uint64).reshape(-1, 2)
 
 
 def _current(scans: list[tuple[Keys, Mask]]) -> list[Mask]:

@@ -290,6 +290,23 @@ def test_size_grows_by_the_id_of_a_model_for_each_class(template):
     assert every.size + 30 * 20_000 < LIMIT / 10  # of all classes of ImageNet
 
 
+def test_a_dead_letter_that_is_tried_again_costs_a_few_bytes(emulator, beams, template):
+    before, many = template("annotate", "small", "few").size, 10_000
+    lot = random.Random(0)
+    options = annotate.Options(
+        (f"{ROOT}/small/list.csv",),
+        f"{ROOT}/few",
+        f"{ROOT}/out",
+        runs.TINY,
+        tasks=frozenset(lot.randbytes(16) for _ in range(many)),
+        beam_options=(*beams, f"--template_location={ROOT}/templates/again"),
+    )
+    assert ending.annotate(options, voice.Voice(quiet=True), 0.0) == 0
+    grown = (_written(emulator, "again").size - before) / many
+    assert 16 < grown < 40
+    assert 100_000 * grown < LIMIT / 2
+
+
 def test_options_are_all_known(beams):
     told = PipelineOptions(beams)
     assert not told.get_all_options(retain_unknown_options=True).keys() - (
