@@ -8,6 +8,8 @@ import contextlib
 import functools
 import logging
 import re
+import signal
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -61,7 +63,8 @@ def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
 
 def _status(command: Callable[[], int | None]) -> int:
     try:
-        return command() or DONE
+        with _stopped_as_by_a_key():
+            return command() or DONE
     except KeyboardInterrupt:
         _log.error("stopped; what is finished is kept, run the same command again")
         return STOPPED
@@ -71,6 +74,19 @@ def _status(command: Callable[[], int | None]) -> int:
         code, said = verdict(error)
         _log.error(said)
         return code
+
+
+@contextlib.contextmanager
+def _stopped_as_by_a_key() -> Iterator[None]:
+    """Schedulers stop by SIGTERM: a job that runs elsewhere is to end with us, too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def verdict(error: BaseException) -> tuple[int, str]:

@@ -136,7 +136,7 @@ def test_a_command_that_is_stopped_stops_its_job(cluster, larger, tmp_path):
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as launcher:
         try:
             flinks.waited(lambda: states() == ["RUNNING"])
-            launcher.send_signal(signal.SIGINT)
+            launcher.terminate()
             _, said = launcher.communicate(timeout=100)
         finally:
             launcher.kill()

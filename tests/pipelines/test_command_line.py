@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -170,10 +171,16 @@ def test_a_bug_shows_its_traceback(belvedere, tiny, tmp_path, monkeypatch):
     assert "please report" in said.err
 
 
-def test_a_key_pressed_is_no_bug(belvedere, tiny, tmp_path, monkeypatch):
-    def stopped(*_):
-        raise KeyboardInterrupt
+def _press(*_):
+    raise KeyboardInterrupt
 
+
+def _terminate(*_):
+    signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("stopped", [_press, _terminate])
+def test_to_be_stopped_is_no_bug(belvedere, tiny, tmp_path, monkeypatch, stopped):
     monkeypatch.setattr(annotate, "_run", stopped)
     said = belvedere(*_annotate(tmp_path / "o", *tiny))
     assert said.code == failures.STOPPED

@@ -43,16 +43,24 @@ def test_a_worker_that_dies_ends_the_command(belvedere, tiny, tmp_path, monkeypa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("victim", ["worker", "launcher"])
-def test_kill_a_worker_or_the_launcher(tiny, tmp_path, victim):
+@pytest.mark.parametrize(
+    ("victim", "blow", "code"),
+    [
+        ("worker", signal.SIGKILL, failures.BUG),
+        ("launcher", signal.SIGKILL, -9),
+        ("launcher", signal.SIGTERM, failures.STOPPED),
+    ],
+)
+def test_kill_a_worker_or_the_launcher(tiny, tmp_path, victim, blow, code):
     """Nobody is left behind, and the same command finishes the work."""
     told = [*COMMAND, *_command(tiny, tmp_path / "o", "--workers", 2)]
     launcher = subprocess.Popen(told, stderr=subprocess.PIPE, text=True)
     workers = _workers(launcher.pid)
-    os.kill(workers[0] if victim == "worker" else launcher.pid, signal.SIGKILL)
+    os.kill(workers[0] if victim == "worker" else launcher.pid, blow)
     _, said = launcher.communicate(timeout=60)
-    assert launcher.returncode == (1 if victim == "worker" else -9)
+    assert launcher.returncode == code
     assert ("worker process has died" in said) == (victim == "worker")
+    assert ("stopped; what is finished is kept" in said) == (blow == signal.SIGTERM)
     deadline = time.monotonic() + 10
     while any(pathlib.Path(f"/proc/{pid}").exists() for pid in workers):
         assert time.monotonic() < deadline, "a worker works on for nobody"

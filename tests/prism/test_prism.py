@@ -20,6 +20,7 @@ import pytest
 import runs
 
 from belvedere.core import configuration
+from belvedere.pipelines import failures
 
 pytestmark = pytest.mark.slow
 SUPPORT = pathlib.Path(runs.__file__).parent
@@ -164,9 +165,9 @@ def test_an_interrupted_run_leaves_no_prism_and_is_finished_by_the_next(
     process = belvedere(*_annotation(tmp_path))
     assert _seen(prism, process)
     time.sleep(2)
-    process.send_signal(signal.SIGINT)
+    process.terminate()
     process.communicate(timeout=60)
-    assert process.returncode and not _processes(prism)
+    assert process.returncode == failures.STOPPED and not _processes(prism)
     _finished(belvedere(*_annotation(tmp_path)), prism)
     assert runs.rows(tmp_path) == runs.rows(runs.output())
     runs.assert_sound(tmp_path, runs.TASKS)
