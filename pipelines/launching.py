@@ -17,7 +17,7 @@ from apache_beam.metrics.execution import MetricResult
 from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
 from apache_beam.runners.runner import PipelineResult, PipelineState
 
-from belvedere.pipelines import direct_runner, local_workers, logs
+from belvedere.pipelines import direct_runner, flink_jobs, local_workers, logs
 from belvedere.pipelines.failures import Mistake
 from belvedere.pipelines.progress import Stage, Watch
 from belvedere.transforms import commit, commits, manifests, records, stores, tally
@@ -134,6 +134,7 @@ def _pipeline(options: list[str], workers: int) -> beam.Pipeline:
     if elsewhere and workers > 1:
         raise Mistake("--workers is for the runner in this process: drop --runner")
     told = PipelineOptions(options)
+    flink_jobs.name(told)
     if elsewhere and not direct_runner.runs_in_process(told):
         return beam.Pipeline(options=told)
     logs.hush_beam()
@@ -151,16 +152,17 @@ def _finished(pipeline: beam.Pipeline) -> PipelineResult:
     try:
         result.wait_until_finish()
     except KeyboardInterrupt:
-        _cancel(result)
+        _cancel(result, pipeline.options)
         raise
     return result
 
 
-def _cancel(result: PipelineResult) -> None:
+def _cancel(result: PipelineResult, options: PipelineOptions) -> None:
     """A job that runs elsewhere would go on."""
     try:
-        result.cancel()
-    except Exception as error:  # some of Beam's runners cannot
+        if not flink_jobs.cancel(options):
+            result.cancel()
+    except Exception as error:  # of the network; some of Beam's runners cannot
         _log.warning("the job could not be stopped, it goes on elsewhere: %s", error)
 
 

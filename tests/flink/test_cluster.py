@@ -125,9 +125,10 @@ def test_submission_as_one_jar_as_on_kubernetes(cluster, tmp_path):
 
 def test_a_command_that_is_stopped_stops_its_job(cluster, larger, tmp_path):
     told = ("--images", larger / "images", "--models", runs.models())
+    flink = f"--flink_master=127.0.0.1:{cluster.rest_port}"
     command = [
         *(sys.executable, "-m", "belvedere.pipelines", "annotate", *told),
-        *("--output", tmp_path / "out", "--", *cluster.options(2)),
+        *("--output", tmp_path / "out", "--", *cluster.options(2), flink),
     ]
 
     def states() -> list[str]:

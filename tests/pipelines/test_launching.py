@@ -6,6 +6,7 @@ import outputs
 import pytest
 from apache_beam.metrics.execution import MetricKey, MetricResult
 from apache_beam.metrics.metricbase import MetricName
+from apache_beam.options.pipeline_options import PipelineOptions
 
 from belvedere.pipelines import launching
 from belvedere.transforms import commit, commits, manifests, stores, tally
@@ -89,10 +90,14 @@ def test_a_runner_without_counters_is_told_of(caplog):
     assert "tells no counters" in caplog.text
 
 
+def _pipeline(run):
+    return types.SimpleNamespace(run=run, options=PipelineOptions([]))
+
+
 def test_a_job_elsewhere_does_not_go_on_when_the_user_stops():
     result = Result()
     with pytest.raises(KeyboardInterrupt):
-        launching._finished(types.SimpleNamespace(run=lambda: result))
+        launching._finished(_pipeline(lambda: result))
     assert result.cancelled
 
 
@@ -102,5 +107,5 @@ def test_a_job_that_cannot_be_stopped_is_told_of(caplog, monkeypatch):
 
     monkeypatch.setattr(Result, "cancel", cannot)
     with pytest.raises(KeyboardInterrupt):
-        launching._finished(types.SimpleNamespace(run=Result))
+        launching._finished(_pipeline(Result))
     assert "goes on elsewhere: no such path" in caplog.text
