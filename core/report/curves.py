@@ -1,7 +1,8 @@
 """The paper's figure: mean overlap against the fraction of pictures returned.
 
-Paper: section 5, the figure of mean overlap curves. Methods that give no score (whole
-image, constant box, ceiling) are level lines: any order of return is as good.
+Paper: section 5, the figure of mean overlap curves. Methods that do not look at the
+picture return class by class, by what they expect of a class; the ceiling, which knows
+the truth, has no order of its own and is a level line.
 """
 
 import math
@@ -20,11 +21,11 @@ from belvedere.core.report.tables import Column, Table
 _MOST_POINTS = 300
 _MARKED = 0.75  # the mean IoU at which the paper counts what is returned
 _CAPTION = (
-    "Pictures of all classes are returned in the order of their score, the surest"
-    " first; the higher the curve, the better. Methods without a score are level lines"
-    " at their mean over all pictures: where only the surest are returned, a curve can"
-    " lie above the ceiling's line. The dotted line marks mean IoU 0.75; a dot shows"
-    " how far a method stays above it."
+    "Pictures of all classes are returned in the order of their expected IoU, the"
+    " surest first; the higher the curve, the better. Those of equal rank are returned"
+    " together, with a straight line between. The ceiling is level, at its mean over"
+    " all pictures: where only the surest are returned, a curve can lie above it. The"
+    " dotted line marks mean IoU 0.75; a dot shows how far a method stays above it."
 )
 
 
