@@ -32,6 +32,8 @@ WANTED = {
     "speed of two processes, annotate": "at least 1.6",
     "speed of two processes, train": "at least 1.6",
     "memory of annotate, large job over small": "at most 1.10",
+    "memory of the launcher of two processes": "at most 1.10",
+    "memory of a worker of two processes": "at most 1.10",
 }
 
 
@@ -92,6 +94,7 @@ def _all(folder: pathlib.Path, options: argparse.Namespace) -> dict:
         ("train", "small", 1),
         ("annotate", "small", 1),
         ("train", "small", 2),
+        ("annotate", "small", 2),
         ("annotate", "large", 1),
         ("annotate", "large", 2),
     )
@@ -116,11 +119,17 @@ def _ratios(results: dict) -> dict[str, float]:
     for what, world in (("annotate", "large"), ("train", "small")):
         one, two = (beyond(f"{what} {world} {workers}") for workers in (1, 2))
         ratios[f"speed of two processes, {what}"] = one / two
-    large, small = (
-        results[f"annotate {world} 1"]["first"]["launcher_mb"]
-        for world in ("large", "small")
-    )
-    ratios["memory of annotate, large job over small"] = large / small
+    memory = {
+        "memory of annotate, large job over small": ("launcher_mb", 1),
+        "memory of the launcher of two processes": ("launcher_mb", 2),
+        "memory of a worker of two processes": ("children_mb", 2),
+    }
+    for name, (whose, workers) in memory.items():
+        large, small = (
+            results[f"annotate {world} {workers}"]["first"][whose]
+            for world in ("large", "small")
+        )
+        ratios[name] = large / small
     return ratios
 
 

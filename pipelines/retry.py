@@ -1,8 +1,8 @@
 """`belvedere retry`: tries the dead letters of an output again, and nothing else.
 
 Where the images and models are is told by the manifest of the run that failed. The same
-pipeline does the work, with the models of that run; of the dead letters its graph holds
-16 bytes each.
+pipeline does the work, with the models of that run; its graph holds a key of 16 bytes
+for each dead letter.
 """
 
 import dataclasses

@@ -3,12 +3,30 @@
 import csv
 import pathlib
 from collections.abc import Sequence
+from typing import Any
 
 from PIL import Image as PillowImage
 
 from belvedere.core.synthetic import scenes
 
 BOXES, TRUTH = "boxes.csv", "truth.csv"
+
+# Settings by which a few toy pictures are learned in seconds, to poor models.
+QUICK: dict[str, Any] = {
+    "sight": {
+        "windows": 80,
+        "side": 240,
+        "features": {"step": 8, "sift_words": 32, "surf_words": 16},
+        "words_per_image": 40,
+    },
+    "method": {
+        "exemplars": 40,
+        "embedding": {"dimensions": 5, "folds": 3},
+        "gp": {"inducing": 24, "evaluations": 6},
+    },
+    "least_images": 5,
+    "least_ceiling": 0.3,
+}
 
 
 def write(

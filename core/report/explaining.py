@@ -104,7 +104,7 @@ def _picture(key: str, shown: Shown, found: Explanation, page: Page) -> Markup:
         body.append(svg.box(found.boxes[found.runner_up], "box b-second"))
     if _voted(shown, found):
         body.append(svg.box(found.boxes[found.chosen], "box b-chosen"))
-    body.append(svg.box(_box(shown, found), "box b-full"))
+    body.append(svg.box(shown.boxes["full"], "box b-full"))
     return svg.drawing(
         f"{key}-picture",
         "The picture with the windows that matter",
@@ -119,11 +119,7 @@ def _picture(key: str, shown: Shown, found: Explanation, page: Page) -> Markup:
 def _voted(shown: Shown, found: Explanation) -> bool:
     """Whether the box is another than the chosen window."""
     window = found.boxes[found.chosen]
-    return not np.allclose(_box(shown, found), window, rtol=0, atol=0.5)
-
-
-def _box(shown: Shown, found: Explanation) -> np.ndarray:
-    return shown.boxes.get("full", found.boxes[found.chosen])
+    return not np.allclose(shown.boxes["full"], window, rtol=0, atol=0.5)
 
 
 def _way(box: np.ndarray) -> str:

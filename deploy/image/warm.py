@@ -15,21 +15,6 @@ from belvedere.pipelines import annotate, toy_data, train
 
 LABELS = scenes.CLASSES[:2]
 BOXED, UNBOXED = 8, 1
-SMALL = {
-    "sight": {
-        "windows": 80,
-        "side": 240,
-        "features": {"step": 8, "sift_words": 32, "surf_words": 16},
-        "words_per_image": 40,
-    },
-    "method": {
-        "exemplars": 40,
-        "embedding": {"dimensions": 5, "folds": 3},
-        "gp": {"inducing": 24, "evaluations": 6},
-    },
-    "least_images": 5,
-    "least_ceiling": 0.3,
-}
 
 
 def main() -> None:
@@ -39,7 +24,7 @@ def main() -> None:
         for number, (preset, consistency) in enumerate(
             itertools.product(configuration.PRESETS, Consistency)
         ):
-            chosen = configuration.resolve(preset, SMALL)
+            chosen = configuration.resolve(preset, toy_data.QUICK)
             method = dataclasses.replace(chosen.method, consistency=consistency)
             _run(folder, str(number), dataclasses.replace(chosen, method=method))
 

@@ -45,24 +45,7 @@ from belvedere.transforms.training_slices import TrainingSlice
 LABELS = ("zebra", "car")
 BOXED, UNBOXED = 8, 4
 TASKS = len(LABELS) * (BOXED + UNBOXED)
-TINY = configuration.resolve(
-    "classic",
-    {
-        "sight": {
-            "windows": 80,
-            "side": 240,
-            "features": {"step": 8, "sift_words": 32, "surf_words": 16},
-            "words_per_image": 40,
-        },
-        "method": {
-            "exemplars": 40,
-            "embedding": {"dimensions": 5, "folds": 3},
-            "gp": {"inducing": 24, "evaluations": 6},
-        },
-        "least_images": 5,
-        "least_ceiling": 0.3,
-    },
-)
+TINY = configuration.resolve("classic", toy_data.QUICK)
 
 
 @functools.cache
