@@ -18,7 +18,7 @@ THREADS = "transforms/workers.py"  # sets the threads of libraries that start so
 HEAVY = {
     "torch": ("core/prediction", THREADS),
     "gpytorch": ("core/prediction",),
-    "cvxpy": ("core/context/structured_svm.py",),
+    "clarabel": ("core/context/structured_svm.py",),
 }
 # Each room of core may import from itself and from those before it.
 ORDER = ("types", "windows", "appearance", "embedding", "prediction", "context")

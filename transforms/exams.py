@@ -310,7 +310,9 @@ class _Seen:
         found = localization.localize(view, model, eyes, context)
         iou = float(boxes.ious(found.box[None], truth).max())
         full = Placed("full", image_id, found.box, found.expected_iou, iou)
-        for placed in (full, *comparison.place(methods, view, truth, image_id, eyes)):
+        known = model.gp, context
+        others = comparison.place(methods, view, truth, image_id, eyes, known)
+        for placed in (full, *others):
             self.placed.setdefault(placed.method, []).append(placed)
         self.located[image_id] = found
         sides = np.array([view.windows.width, view.windows.height]) * view.scale[:2]

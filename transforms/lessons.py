@@ -56,8 +56,7 @@ def learning_of(step: str) -> Iterator[None]:
     except Exception as error:
         if "memory" in str(error):  # as torch says it
             raise MemoryError(str(error)) from error
-        solver = type(error).__module__.startswith("cvxpy.")
-        if not isinstance(error, _DATA_TO_BLAME) and not solver:
+        if not isinstance(error, _DATA_TO_BLAME):
             raise
         said = f"{step}: {type(error).__name__}, {error}"
         raise Unlearnable(said) from error

@@ -30,6 +30,7 @@ class Workshop:
         self.store = stores.store_for(job.models)
         self.work = job.work_folder
         self.decoder = decoding.Decoder()
+        self._last_samples: tuple[Lesson, list[Samples]] | None = None
 
     def close(self) -> None:
         self.decoder.close()
@@ -104,8 +105,13 @@ class Workshop:
         return sight.sample(one.view, one.truth, one.image_id, self.eyes[0], settings)
 
     def lesson_samples(self, lesson: Lesson) -> list[Samples]:
-        found = (one for part in lesson.slices for one in self.samples(part))
-        return [one for one in found if one.image_id in lesson]
+        """The samples of a lesson; those of the last one asked for are at hand."""
+        if self._last_samples is None or self._last_samples[0] != lesson:
+            self._last_samples = None
+            found = (one for part in lesson.slices for one in self.samples(part))
+            mine = [one for one in found if one.image_id in lesson]
+            self._last_samples = lesson, mine
+        return self._last_samples[1]
 
     @functools.cached_property
     def _pool(self) -> list[tuple[str, Samples]]:

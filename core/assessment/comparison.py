@@ -26,6 +26,7 @@ from belvedere.core.class_model import Appearance, ClassModel, Settings
 from belvedere.core.context import voting
 from belvedere.core.context.scaling import Scaling
 from belvedere.core.embedding import sampling
+from belvedere.core.prediction.relation_gp import RelationGP
 from belvedere.core.sight import Eyes, Samples, View
 from belvedere.core.types import HYPERFEATURES, Competition, Context, P
 from belvedere.core.windows import boxes
@@ -210,14 +211,16 @@ def place(
     truth: Float[np.ndarray, "T 4"],
     image_id: str,
     eyes: Eyes,
+    known: tuple[RelationGP, Context] | None = None,
 ) -> list[Placed]:
     """The box of each method, and the ceiling, on a picture not learned from.
 
-    Models that share an appearance are given one context of the picture.
+    Models that share an appearance are given one context of the picture, which may be
+    `known`, with its Gaussian process.
     """
     windows = view.windows.boxes * view.scale
     best = windows[boxes.ious(windows, truth).max(axis=1).argmax()]
-    contexts: dict[int, Context] = {}
+    contexts = {id(known[0]): known[1]} if known else {}
     chosen = {}
     for name, method in methods.items():
         if isinstance(method, Modelled):

@@ -15,14 +15,16 @@ Departures: none in the problem; the paper leaves open eps (here 1e-3), the solv
 
 import dataclasses
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
+from scipy import sparse
 
 _NEARLY_BINDING = 0.05  # losses lie in [0, 1]
 _ACTIVE = 1e-6  # of the largest multiplier
 _SOLVER = 1e-6  # of 1 + primal: what the QP solver may add to the gap
+_SOLVED = ("Solved", "AlmostSolved")  # how nearly, `Solution.converged` tells
 
 
 class Violation(NamedTuple):
@@ -236,28 +238,39 @@ def _solve_qp(
     The primal, with P variables and a slack for each image that has a constraint, is
     solved faster than the dual over the constraints.
     """
-    if len(known) == 0:
-        return np.zeros(known.differences.shape[1]), np.zeros(0)
-    import cvxpy
+    m, p = known.differences.shape
+    if m == 0:
+        return np.zeros(p), np.zeros(0)
+    import clarabel
 
     images, image = np.unique(known.images, return_inverse=True)
-    alpha = cvxpy.Variable(known.differences.shape[1])
-    xi = cvxpy.Variable(len(images))
-    rows = xi[image] - known.differences @ alpha >= known.losses
-    objective = cvxpy.sum_squares(alpha) / 2 + gamma * cvxpy.sum(xi)
-    program = cvxpy.Problem(cvxpy.Minimize(objective), [rows, xi >= 0])
-    program.solve(
-        solver=cvxpy.CLARABEL,
-        tol_gap_abs=tolerance,
-        tol_gap_rel=tolerance,
-        tol_feas=tolerance,
+    n = len(images)
+    # x = (alpha, xi):  d·alpha - xi + s = -loss,  -xi + s = 0,  s >= 0
+    chosen = sparse.csc_array((np.full(m, -1.0), (np.arange(m), image)), (m, n))
+    rows = sparse.block_array(
+        [[sparse.csc_array(known.differences), chosen], [None, -sparse.eye_array(n)]]
     )
-    if alpha.value is None:
-        raise ArithmeticError(f"the QP of {len(known)} constraints is {program.status}")
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix(sparse.diags_array(np.repeat([1.0, 0.0], [p, n]))),
+        np.repeat([0.0, gamma], [p, n]),
+        sparse.csc_matrix(rows),
+        np.concatenate([-known.losses, np.zeros(n)]),
+        [clarabel.NonnegativeConeT(m + n)],
+        _solver_settings(clarabel.DefaultSettings(), tolerance),
+    )
+    found = solver.solve()
+    if str(found.status) not in _SOLVED:
+        raise ArithmeticError(f"the QP of {m} constraints is {found.status}")
     # Feasible: not negative, and at most gamma in all for an image.
-    multipliers = np.maximum(rows.dual_value, 0)
+    multipliers = np.maximum(np.array(found.z[:m]), 0)
     total = np.bincount(image, multipliers)[image]
-    return alpha.value, multipliers * (gamma / np.maximum(total, gamma))
+    return np.array(found.x[:p]), multipliers * (gamma / np.maximum(total, gamma))
+
+
+def _solver_settings(settings: Any, tolerance: float) -> Any:
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+    return settings
 
 
 def _dual(known: _Constraints, multipliers: Float[np.ndarray, " m"]) -> float:
