@@ -94,9 +94,9 @@ lock: $(READY)
 	$(BIN)/uv pip compile -q --generate-hashes --no-header --no-emit-index-url \
 	  --extra train --extra dev pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile -q --generate-hashes --no-header --no-emit-index-url --no-annotate \
-	  -c requirements.lock --extra cloud pyproject.toml -o deploy/image/worker.lock
+	  -c requirements.lock --extra cloud --extra build pyproject.toml -o deploy/image/worker.lock
 	$(BIN)/uv pip compile -q --generate-hashes --no-header --no-emit-index-url --no-annotate \
-	  -c requirements.lock --extra cloud --extra train pyproject.toml -o deploy/image/trainer.lock
+	  -c requirements.lock --extra cloud --extra build --extra train pyproject.toml -o deploy/image/trainer.lock
 
 $(READY): requirements.lock pyproject.toml
 	@echo "Setting up .venv: downloads about 3 GB (mostly torch), takes 7 GB on disk."
