@@ -15,6 +15,8 @@ import math
 import pathlib
 import re
 
+from belvedere.transforms import commits
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- benchmarks/scale_estimate.py -->", "<!-- until here -->"
 ASSUMED = {
@@ -198,7 +200,7 @@ def files(results: str) -> str:
             "planning a million files in 20,000 class folders",
         )
     )
-    most, name = 10_000, 19  # commits.MAX_UNITS; a model's id in a list of JSON
+    most, name = commits.MAX_UNITS, 19  # a model's id in a list of JSON
     lines = {
         "work units = files of rows = records": lambda c: f"{c.units:,}",
         "size of a file of rows": lambda c: _bytes(row * c.images / c.units),

@@ -1,5 +1,6 @@
 """The measurements of `scale.py`, each of one thing the product does."""
 
+import collections
 import pathlib
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from belvedere.transforms import (
     localizing,
     model_cache,
     model_store,
+    new_slices,
     records,
     schemas,
     stores,
@@ -115,6 +117,8 @@ def past(
         labels = [scale_world.label(number) for number in numbers]
         entries = [entry for label in labels for entry in _entries(dofn, images, label)]
         commits.commit(commits.Log(dofn.store), run, entries)
+        source = Source("imagenet", images)
+        collections.deque(new_slices.looked_up(dofn.store, source, units.IMAGES), 0)
     dofn.teardown()
     return {}
 

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.table import Table
 
-MOST = 10_000  # units of a manifest, commits.MAX_UNITS
+from belvedere.transforms import commits
 
 
 def show(results: dict) -> None:
@@ -101,7 +101,7 @@ def _bytes(results: dict) -> Table:
     rows = results["nights"]["read back"]["rows"]["annotations"]
     summaries = [n for name, n in log["sizes"].items() if "-units" in name]
     units = log["units"]
-    first = min(units, MOST)
+    first = min(units, commits.MAX_UNITS)
     each = {name: one["bytes"] / one["files"] for name, one in files.items()}
     sizes = {
         "a row of annotations": files["annotations"]["bytes"] / rows,

@@ -25,6 +25,7 @@ from belvedere.transforms.inputs import Slice
 from belvedere.transforms.localizing import Job
 from belvedere.transforms.manifests import Run
 from belvedere.transforms.model_store import ModelIndex
+from belvedere.transforms.new_slices import DONE, ListNewSlices
 from belvedere.transforms.sources import Source
 from belvedere.transforms.training_images import LISTED, ListSlices, WithoutBoxed
 
@@ -59,6 +60,12 @@ class Options:
     beam_options: Sequence[str] = ()
     watch: Watch = dataclasses.field(default_factory=Watch)
 
+    @property
+    def narrowed(self) -> bool:
+        """Whether only some of the images of a slice may be meant."""
+        chosen = (self.boxes, self.classes or None, self.limit, self.tasks)
+        return any(choice is not None for choice in chosen)
+
 
 def main(options: Options) -> launching.Counts:
     """Annotates what is new; repeating it is all that a scheduler needs to do."""
@@ -87,7 +94,12 @@ def main(options: Options) -> launching.Counts:
     )
 
     def build(pipeline: beam.Pipeline) -> None:
-        slices = pipeline | "List" >> ListSlices(found, cuts=options.output)
+        if options.narrowed:
+            slices = pipeline | "List" >> ListSlices(found, cuts=options.output)
+            done: tuple[beam.PCollection, ...] = ()
+        else:
+            listed = pipeline | "List" >> ListNewSlices(found, job)
+            slices, done = listed["slices"], (listed[DONE],)
         wanted = (
             slices | "WithoutBoxed" >> WithoutBoxed(boxes)
             if boxes
@@ -100,7 +112,8 @@ def main(options: Options) -> launching.Counts:
         if options.tasks is not None:
             wanted |= "Tasks" >> beam.FlatMap(_among, options.tasks)
         entries = wanted | "Annotate" >> AnnotateSlices(job)
-        entries | "Commit" >> CommitEntries(options.output, run)
+        ended = (entries, *done) | "Ended" >> beam.Flatten()
+        ended | "Commit" >> CommitEntries(options.output, run)
 
     counts = launching.launch(
         build, options.beam_options, options.workers, STAGES, options.watch

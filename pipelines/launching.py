@@ -229,11 +229,12 @@ def as_committed(counts: Counts, output: str, run_id: str, since: int) -> Counts
       since: the last manifest before it.
     """
     log = commits.Log(stores.store_for(output))
-    mine = [m for m in log.manifests(since + 1) if m.run.run_id == run_id]
-    added = sum((m.counts for m in mine), records.Counts())
-    if not mine or added == records.Counts(
-        counts.annotated, counts.refused, counts.dead
-    ):
+    added, already_done, any_mine = records.Counts(), 0, False
+    for manifest in log.manifests(since + 1):  # one after the other: they are large
+        if manifest.run.run_id == run_id:
+            added, any_mine = added + manifest.counts, True
+            already_done += manifest.already_done
+    told = records.Counts(counts.annotated, counts.refused, counts.dead)
+    if not any_mine or added == told:
         return counts
-    already_done = sum(m.already_done for m in mine)
     return dataclasses.replace(counts, **vars(added), already_done=already_done)

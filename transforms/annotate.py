@@ -28,6 +28,7 @@ from belvedere.transforms import (
 from belvedere.transforms.inputs import ImageRef, InputFault, Slice
 from belvedere.transforms.localizing import Job, Localizer
 from belvedere.transforms.manifests import Entry
+from belvedere.transforms.model_store import ModelIndex
 
 KIND = "annotate"
 DEAD = "dead"  # namespace of counters, by code
@@ -60,6 +61,32 @@ class Wanted:
         return f"{config_id}-{documents.digest(chosen)[:16]}"
 
 
+def unit_of(wanted: Wanted, job: Job, index: ModelIndex) -> records.WorkUnit:
+    """The work unit of a slice under the models that are in force."""
+    piece = wanted.piece
+    labels = {file.label for file in piece.inputs if file.label}
+    used = {index.of(label) or "none" for label in labels} or {index.digest}
+    return records.WorkUnit(
+        KIND,
+        piece.inputs,
+        tuple(sorted(used)),
+        wanted.config(job.config_id),
+        piece.span,
+        job.attempt,
+    )
+
+
+_logs = shared.Shared()
+
+
+def log_of(job: Job) -> commits.Log:
+    """The log of the output as it was when the worker started; its threads have one."""
+    return _logs.acquire(
+        lambda: commits.Log(stores.store_for(job.output)),
+        tag=f"{job.output}\0{job.run_id}",
+    )
+
+
 @dataclasses.dataclass(eq=False)
 class AnnotateSlices(beam.PTransform):
     """Wanted slices of the input to what `CommitEntries` takes, one per work unit.
@@ -76,24 +103,19 @@ class AnnotateSlices(beam.PTransform):
 class _LocalizeDoFn(beam.DoFn):
     """Finds a unit in the log, or its finished record, or computes it."""
 
-    _logs = shared.Shared()  # the threads of a worker have one
-
     def __init__(self, job: Job) -> None:
         self.job = job
 
     def setup(self) -> None:
-        job = self.job
-        self.store = stores.store_for(job.output)
-        self.log = self._logs.acquire(
-            lambda: commits.Log(self.store), tag=f"{job.output}\0{job.run_id}"
-        )
-        self.localizer = Localizer(job)
+        self.store = stores.store_for(self.job.output)
+        self.log = log_of(self.job)
+        self.localizer = Localizer(self.job)
 
     def teardown(self) -> None:
         self.localizer.close()
 
     def process(self, wanted: Wanted) -> Iterator[Entry | int]:
-        unit = self._unit(wanted)
+        unit = unit_of(wanted, self.job, self.localizer.index)
         if unit.digest in self.log:
             tally.add(IMAGES, wanted.piece.images)
             yield self.log.tasks(unit.digest)
@@ -102,19 +124,6 @@ class _LocalizeDoFn(beam.DoFn):
         if record:
             tally.add(IMAGES, wanted.piece.images)
         yield Entry.of(record or self._computed(unit, wanted))
-
-    def _unit(self, wanted: Wanted) -> records.WorkUnit:
-        piece, config = wanted.piece, wanted.config(self.job.config_id)
-        index, labels = self.localizer.index, {i.label for i in piece.inputs if i.label}
-        used = {index.of(label) or "none" for label in labels} or {index.digest}
-        return records.WorkUnit(
-            KIND,
-            piece.inputs,
-            tuple(sorted(used)),
-            config,
-            piece.span,
-            self.job.attempt,
-        )
 
     def _computed(self, unit: records.WorkUnit, wanted: Wanted) -> records.Record:
         rows: list[dict[str, Any]] = []

@@ -29,6 +29,7 @@ class CommitEntries(beam.PTransform):
     def expand(self, entries: beam.PCollection) -> beam.PCollection:
         return (
             entries
+            | "Pack" >> beam.Map(_packed)
             | "Together" >> beam.WithKeys(0)
             | "Gather" >> beam.GroupByKey()
             | "Commit" >> beam.ParDo(_CommitDoFn(self.output, self.run), *self._side())
@@ -36,6 +37,10 @@ class CommitEntries(beam.PTransform):
 
     def _side(self) -> list[beam.pvalue.AsSideInput]:
         return [beam.pvalue.AsSingleton(self.details)] if self.details else []
+
+
+def _packed(entry: Entry | int) -> bytes | int:
+    return entry if isinstance(entry, int) else entry.packed()
 
 
 class _CommitDoFn(beam.DoFn):
@@ -47,13 +52,14 @@ class _CommitDoFn(beam.DoFn):
 
     def process(
         self,
-        keyed: tuple[int, Iterable[Entry | int]],
+        keyed: tuple[int, Iterable[bytes | int]],
         details: Mapping[str, Any] = _NONE,
     ) -> Iterator[int]:
         log = commits.Log(stores.store_for(self.output))
         run = dataclasses.replace(self.run, details={**self.run.details, **details})
         known = sum(one for one in keyed[1] if isinstance(one, int))
-        entries = (one for one in keyed[1] if isinstance(one, Entry))
+        packed = (one for one in keyed[1] if isinstance(one, bytes))
+        entries = (Entry.unpacked(one) for one in packed)
         outcome = commits.commit(log, run, entries, known)
         counts = {**vars(outcome.counts), "already_done": outcome.already_done}
         for name, count in counts.items():

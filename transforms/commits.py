@@ -19,8 +19,9 @@ from belvedere.transforms.manifests import Entry, Manifest, Run, Summary
 from belvedere.transforms.records import Counts
 from belvedere.transforms.stores import OutputConflict
 
-MAX_UNITS = 10_000
+MAX_UNITS = 2000  # of a manifest; a committer holds so many at once
 SUMMARY_EVERY = 100
+SUMMARY_UNITS = 10_000
 SUMMARY_BYTES = 4 << 20  # of manifests, and no less than the summary itself takes
 _UNIT_BYTES = 70
 _ATTEMPTS = 100
@@ -119,7 +120,7 @@ class Log:
         units_since = len(self) - self._summarized[1]
         if (
             manifests_since >= SUMMARY_EVERY
-            or units_since >= MAX_UNITS
+            or units_since >= SUMMARY_UNITS
             or self._bytes >= max(SUMMARY_BYTES, _UNIT_BYTES * len(self))
         ):
             manifests.summarize(self.store, self._sum)

@@ -78,6 +78,7 @@ class Partition(NamedTuple):
       uri: of the folder or file.
       label: the class of all its images, empty where they say so themselves.
       pattern: which files of a folder count.
+      size, stamp: of a tar, as the listing shows them.
     """
 
     kind: str
@@ -85,6 +86,8 @@ class Partition(NamedTuple):
     uri: str
     label: str = ""
     pattern: str = "*"
+    size: int = UNKNOWN_SIZE
+    stamp: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,15 +111,14 @@ class Slice:
     def __reduce__(self) -> tuple:
         """Travels small: a runner in this process holds all slices of an input."""
         files = [[file.uri, file.size, file.stamp, file.label] for file in self.inputs]
-        packed = zlib.compress(json.dumps(files).encode(), 1)
-        return _unpacked, (self.partition, packed, self.span, self.images)
+        told = [self.partition, files, self.span, self.images]
+        return _unpacked, (zlib.compress(json.dumps(told).encode(), 1),)
 
 
-def _unpacked(
-    partition: Partition, packed: bytes, span: tuple[int, int] | None, images: int
-) -> Slice:
-    files = tuple(Input(*file) for file in json.loads(zlib.decompress(packed)))
-    return Slice(partition, files, span, images)
+def _unpacked(packed: bytes) -> Slice:
+    partition, files, span, images = json.loads(zlib.decompress(packed))
+    inputs = tuple(Input(*file) for file in files)
+    return Slice(Partition(*partition), inputs, tuple(span) if span else None, images)
 
 
 def fault(uri: str, label: str, code: enum.StrEnum, message: str) -> InputFault:

@@ -13,7 +13,9 @@ may be deleted.
 """
 
 import dataclasses
+import json
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -60,6 +62,14 @@ class Entry:
     @classmethod
     def of(cls, record: records.Record) -> "Entry":
         return cls(record.unit.digest, record.counts, record.files)
+
+    def packed(self) -> bytes:
+        """For the way to the committer, where all entries of a run wait."""
+        return zlib.compress(documents.canonical(self.body()), 1)
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> "Entry":
+        return cls.read(json.loads(zlib.decompress(data)))
 
     def body(self) -> dict[str, Any]:
         files = [dict(vars(file)) for file in self.files]

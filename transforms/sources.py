@@ -88,12 +88,14 @@ def _first_file(uri: str) -> str | None:
         raise ValueError(f"{uri} holds tars and folders: say which by --images-format")
     if not tars and not has_folders:
         raise ValueError(f"{uri} holds neither class folders nor tars")
-    return tars[0] if tars else None
+    return tars[0][0] if tars else None
 
 
-def _tars(folder: str) -> list[str]:
+def _tars(folder: str) -> list[tuple[str, input_files.Entry]]:
     entries = input_files.files(folder)
-    return [f"{folder}/{e.name}" for e in entries if e.name.lower().endswith(".tar")]
+    return [
+        (f"{folder}/{e.name}", e) for e in entries if e.name.lower().endswith(".tar")
+    ]
 
 
 def _tar_format(tar: str) -> str:
@@ -143,14 +145,14 @@ def _class_folders(uri: str) -> Iterator[Partition]:
 def _shards(uri: str, kind: str) -> Iterator[Partition]:
     if input_files.is_pattern(uri):
         root = input_files.fixed_part(uri)
-        tars = [tar for tar, _ in input_files.matching(uri)]
+        tars = input_files.matching(uri)
     elif input_files.is_file(uri):
-        root, tars = input_files.split(uri)[0], [uri]
+        root, tars = input_files.split(uri)[0], [(uri, input_files.describe(uri))]
     else:
         root, tars = uri, _tars(uri)
-    for tar in tars:
+    for tar, entry in tars:
         label = names.stem(tar) if kind == "synset" else ""
-        yield Partition(kind, root, tar, label)
+        yield Partition(kind, root, tar, label, size=entry.size, stamp=entry.stamp)
 
 
 def read(piece: Slice, max_bytes: int = MAX_BYTES) -> Iterator[Found]:

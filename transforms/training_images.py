@@ -46,7 +46,25 @@ class ListSlices(beam.PTransform):
         return (
             pipeline
             | "Sources" >> beam.Create(list(self.images), reshuffle=False)
-            | "Partitions" >> beam.FlatMap(sources.partitions)
+            | "Partitions" >> beam.FlatMap(_partitions)
+            | "Slices" >> CutPartitions(self.per_slice, self.cuts)
+        )
+
+
+def _partitions(source: Source) -> Iterator[tuple[Partition, ...]]:
+    return units.handfuls(sources.partitions(source))
+
+
+@dataclasses.dataclass(eq=False)
+class CutPartitions(beam.PTransform):
+    """Handfuls of partitions to the slices in them."""
+
+    per_slice: int
+    cuts: str
+
+    def expand(self, handfuls: beam.PCollection) -> beam.PCollection:
+        return (
+            handfuls
             | "Spread" >> beam.Reshuffle()
             | "Cut" >> beam.FlatMap(_cut, self.per_slice, self.cuts)
             | "SpreadSlices" >> beam.Reshuffle()
@@ -54,11 +72,14 @@ class ListSlices(beam.PTransform):
         )
 
 
-def _cut(partition: Partition, per_slice: int, kept_in: str) -> Iterator[Slice]:
+def _cut(
+    handful: tuple[Partition, ...], per_slice: int, kept_in: str
+) -> Iterator[Slice]:
     store = stores.store_for(kept_in) if kept_in else None
-    for piece in units.slices(partition, per_slice, store):
-        tally.add(LISTED, piece.images)
-        yield piece
+    for partition in handful:
+        for piece in units.slices(partition, per_slice, store):
+            tally.add(LISTED, piece.images)
+            yield piece
 
 
 @dataclasses.dataclass(eq=False)

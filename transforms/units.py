@@ -41,6 +41,17 @@ from belvedere.transforms.records import Input
 from belvedere.transforms.tars import Archive
 
 IMAGES = 64
+_HANDFULS, _HANDFUL = 1000, 16
+
+
+def handfuls(partitions: Iterable[Partition]) -> Iterator[tuple[Partition, ...]]:
+    """Partitions as they travel to workers: one by one, or several if there are many.
+
+    A runner holds what waits for a worker, and of something small mostly its wrapping.
+    """
+    every = list(partitions)
+    size = min(max(len(every) // _HANDFULS, 1), _HANDFUL)
+    return (tuple(every[at : at + size]) for at in range(0, len(every), size))
 
 
 def slices(
@@ -140,13 +151,20 @@ def _rows(lines: Iterable[bytes]) -> Iterator[image_csv.ListedImage | RowFault]:
 def _tar(
     partition: Partition, images: int, store: stores.Store | None
 ) -> Iterator[Slice]:
-    entry = input_files.describe(partition.uri)
-    tar = Input(partition.uri, entry.size, entry.stamp, partition.label)
+    tar = tar_of(partition)
     found = _walked(partition, images)
     if store:
         found = cuts.kept(store, tar, partition.kind, images, found)
     for start, stop, count in found:
         yield Slice(partition, (tar,), (start, stop), count)
+
+
+def tar_of(partition: Partition) -> Input:
+    """The tar as the listing showed it, else as it is found now."""
+    size, stamp = partition.size, partition.stamp
+    if size == UNKNOWN_SIZE:
+        _, size, stamp = input_files.describe(partition.uri)
+    return Input(partition.uri, size, stamp, partition.label)
 
 
 def _walked(partition: Partition, images: int) -> Iterator[cuts.Cut]:

@@ -34,6 +34,7 @@ from belvedere.transforms import (
     committed,
     lessons,
     model_store,
+    new_slices,
     schemas,
     sources,
     stores,
@@ -153,13 +154,17 @@ def _append(value: Any, number: int) -> None:
 @contextlib.contextmanager
 def images_per_slice(count: int) -> Iterator[None]:
     """Cuts the input into other work units."""
-    make = training_images.ListSlices.__init__
-    before = make.__defaults__
-    make.__defaults__ = (count, *before[1:])
+    makes = [
+        one.__init__ for one in (training_images.ListSlices, new_slices.ListNewSlices)
+    ]
+    before = [make.__defaults__ for make in makes]
+    for make in makes:
+        make.__defaults__ = (count, *make.__defaults__[1:])
     try:
         yield
     finally:
-        make.__defaults__ = before
+        for make, defaults in zip(makes, before, strict=True):
+            make.__defaults__ = defaults
 
 
 def rows(

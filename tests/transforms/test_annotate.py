@@ -202,11 +202,8 @@ def test_a_damaged_model_ends_the_run_and_kills_no_image(tmp_path, file):
 
 
 def _units(models: str, wanted: list[Wanted]) -> list[str]:
-    dofn = annotate._LocalizeDoFn(_job(pathlib.Path("unused"), models))
-    dofn.setup()
-    units = [dofn._unit(one).digest for one in wanted]
-    dofn.teardown()
-    return units
+    job, index = _job(pathlib.Path("unused"), models), model_store.index(models)
+    return [annotate.unit_of(one, job, index).digest for one in wanted]
 
 
 def test_a_unit_depends_on_the_models_of_its_own_classes(tmp_path):

@@ -95,3 +95,68 @@ def test_killed_while_keeping(tar, store, point):
     assert len(_kept(store)) == (point == "after_link")
     assert _slices(tar, store) == right
     assert len(_kept(store)) == 1
+
+
+def _many(tar: pathlib.Path, count: int) -> list[str]:
+    """Digests of so many tars, made where there are none; their sizes differ."""
+    tar.unlink(missing_ok=True)
+    digests = []
+    for n in range(count):
+        path = tar.with_name(f"n{n + 2:08}.tar")
+        if not path.exists():
+            path.write_bytes(_tar(n % 7 + 1))
+        (partition,) = sources.partitions(sources.Source("imagenet", str(path)))
+        digests.append(cuts.digest(units.tar_of(partition), partition.kind, IMAGES))
+    return digests
+
+
+def _cut_all(tar: pathlib.Path, store) -> None:
+    for partition in sources.partitions(sources.Source("imagenet", str(tar.parent))):
+        list(units.slices(partition, IMAGES, store))
+
+
+@pytest.fixture
+def read(monkeypatch) -> list[str]:
+    """The files of outputs that are read from now on."""
+    names, read = [], stores.LocalStore.read
+    monkeypatch.setattr(
+        stores.LocalStore, "read", lambda s, name: names.append(name) or read(s, name)
+    )
+    return names
+
+
+def test_cuts_of_many_tars_are_read_from_one_file(tar, store, read):
+    digests = _many(tar, cuts.APART + 8)
+    assert cuts.known(store, "source", digests) == {}
+    _cut_all(tar, store)
+    first = cuts.known(store, "source", digests)
+    assert list(first) == digests
+    for n, found in enumerate(first.values()):
+        assert sum(images for _, _, images in found) == n % 7 + 1
+    read.clear()
+    assert cuts.known(store, "source", digests) == first and len(read) == 1
+    assert cuts.known(store, "another", digests[:3]) == dict(list(first.items())[:3])
+    read.clear()
+    assert cuts.known(store, "source", digests[5:]) == dict(list(first.items())[5:])
+    assert len(read) == 1
+
+
+def test_a_few_tars_that_came_since_are_read_one_by_one(tar, store, read):
+    before = _many(tar, cuts.APART + 1)
+    _cut_all(tar, store)
+    cuts.known(store, "source", before)
+    digests = _many(tar, cuts.APART + 4)
+    _cut_all(tar, store)
+    read.clear()
+    assert len(cuts.known(store, "source", digests)) == len(digests)
+    assert len(read) == 1 + 3  # all together, and each that is new
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", None])
+def test_what_stands_together_may_be_lost_or_damaged(tar, store, damage):
+    digests = _many(tar, cuts.APART + 1)
+    _cut_all(tar, store)
+    right = cuts.known(store, "source", digests)
+    (path,) = [path for path in _kept(store) if path.name.startswith("all-")]
+    path.unlink() if damage is None else path.write_bytes(damage)
+    assert cuts.known(store, "source", digests) == right
