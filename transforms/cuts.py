@@ -65,6 +65,8 @@ def known(
     store: stores.Store, source: str, digests: Sequence[str]
 ) -> dict[str, list[Cut]]:
     """The cuts of those of the tars of a source that have been kept, by digest."""
+    if not digests:
+        return {}
     name = _name(f"all-{documents.digest(source)[:32]}")
     together = _together(store, name, digests)
     apart = _apart(store, [one for one in digests if one not in together])
