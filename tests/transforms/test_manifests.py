@@ -402,3 +402,13 @@ def test_tables_are_not_needed_for_a_commit(store):
     entry = Entry("1" * 64, Counts(annotated=1), (file,))
     assert commits.commit(commits.Log(store), run, [entry]).manifests == (1,)
     assert [m.entries for m in commits.Log(store).manifests()] == [(entry,)]
+
+
+def test_an_entry_travels_at_half_of_what_the_log_says_of_it(store):
+    (entry,) = _entries(store, [1])
+    assert len(entry.files) == 2
+    odd = dataclasses.replace(entry.files[0], name="other/name.ext")
+    for files in (entry.files, entry.files[:1], (), (odd,)):
+        one = dataclasses.replace(entry, files=files)
+        assert Entry.unpacked(one.packed()) == one
+        assert 2 * len(one.packed()) <= len(documents.canonical(one.body()))
