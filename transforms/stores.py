@@ -18,7 +18,6 @@ import contextlib
 import dataclasses
 import errno
 import os
-import pathlib
 import re
 import uuid
 from collections.abc import Iterable, Iterator
@@ -242,9 +241,9 @@ class LocalStore(Store):
 @contextlib.contextmanager
 def _beside(path: str, data: bytes) -> Iterator[str]:
     """A temporary file with this content in the folder of `path`."""
-    folder = pathlib.Path(path).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = str(folder / f"{TEMPORARY}{uuid.uuid4().hex}")
+    folder = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
+    temporary = os.path.join(folder, f"{TEMPORARY}{uuid.uuid4().hex}")
     try:
         _write(temporary, data)
         yield temporary
