@@ -150,7 +150,7 @@ def plan(images: str) -> dict:
     found = annotate.sources.detect(images)
 
     def build(pipeline: annotate.beam.Pipeline) -> None:
-        pipeline | "List" >> training_images.ListSlices((found,))
+        pipeline | "List" >> training_images.ListSlices((found,), alone=True)
 
     counts = launching.launch(build)
     return {"listed": counts.stages[training_images.LISTED].items}

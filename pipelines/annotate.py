@@ -93,12 +93,15 @@ def main(options: Options) -> launching.Counts:
         options.attempt,
     )
 
+    alone = launching.works_alone(options.beam_options, options.workers)
+
     def build(pipeline: beam.Pipeline) -> None:
         if options.narrowed:
-            slices = pipeline | "List" >> ListSlices(found, cuts=options.output)
+            listing = ListSlices(found, cuts=options.output, alone=alone)
+            slices = pipeline | "List" >> listing
             done: tuple[beam.PCollection, ...] = ()
         else:
-            listed = pipeline | "List" >> ListNewSlices(found, job)
+            listed = pipeline | "List" >> ListNewSlices(found, job, alone=alone)
             slices, done = listed["slices"], (listed[DONE],)
         wanted = (
             slices | "WithoutBoxed" >> WithoutBoxed(boxes)

@@ -14,7 +14,11 @@ import apache_beam as beam
 import grpc
 from apache_beam.metrics import MetricsFilter
 from apache_beam.metrics.execution import MetricResult
-from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
+from apache_beam.options.pipeline_options import (
+    DirectOptions,
+    GoogleCloudOptions,
+    PipelineOptions,
+)
 from apache_beam.runners.runner import PipelineResult, PipelineState
 
 from belvedere.pipelines import direct_runner, flink_jobs, local_workers, logs
@@ -91,6 +95,12 @@ def writes_template(beam_options: Sequence[str]) -> bool:
     return told.template_location is not None
 
 
+def works_alone(beam_options: Sequence[str], workers: int) -> bool:
+    """Whether this process does all the work itself: there are no others."""
+    told = PipelineOptions(list(beam_options)).view_as(DirectOptions)
+    return workers == told.direct_num_workers == 1 and not _elsewhere(beam_options)
+
+
 def must_wait(command: str, beam_options: Sequence[str]) -> None:
     """Mistake if a command that has work behind its graph would not see its end."""
     if writes_template(beam_options):
@@ -129,8 +139,12 @@ def launch(
     return _counts(result)
 
 
+def _elsewhere(options: Sequence[str]) -> bool:
+    return any(option.startswith("--runner") for option in options)
+
+
 def _pipeline(options: list[str], workers: int) -> beam.Pipeline:
-    elsewhere = any(option.startswith("--runner") for option in options)
+    elsewhere = _elsewhere(options)
     if elsewhere and workers > 1:
         raise Mistake("--workers is for the runner in this process: drop --runner")
     told = PipelineOptions(options)

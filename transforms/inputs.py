@@ -4,7 +4,7 @@ import dataclasses
 import enum
 import json
 import zlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from belvedere.core.formats import names
 from belvedere.transforms.records import Input
@@ -112,13 +112,28 @@ class Slice:
         """Travels small: a runner in this process holds all slices of an input."""
         files = [[file.uri, file.size, file.stamp, file.label] for file in self.inputs]
         told = [self.partition, files, self.span, self.images]
-        return _unpacked, (zlib.compress(json.dumps(told).encode(), 1),)
+        return _slice, (_packed(told),)
 
 
-def _unpacked(packed: bytes) -> Slice:
+def _slice(packed: bytes) -> Slice:
     partition, files, span, images = json.loads(zlib.decompress(packed))
     inputs = tuple(Input(*file) for file in files)
     return Slice(Partition(*partition), inputs, tuple(span) if span else None, images)
+
+
+class Handful(tuple[Partition, ...]):
+    """Partitions that travel together, small like a slice."""
+
+    def __reduce__(self) -> tuple:
+        return _handful, (_packed(self),)
+
+
+def _handful(packed: bytes) -> Handful:
+    return Handful(Partition(*one) for one in json.loads(zlib.decompress(packed)))
+
+
+def _packed(told: Any) -> bytes:
+    return zlib.compress(json.dumps(told).encode(), 1)
 
 
 def fault(uri: str, label: str, code: enum.StrEnum, message: str) -> InputFault:

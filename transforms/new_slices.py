@@ -35,11 +35,15 @@ DONE = "done"  # tag of the number of tasks in tars that are done
 
 @dataclasses.dataclass(eq=False)
 class ListNewSlices(beam.PTransform):
-    """Slices of sources that may hold something new ("slices"), and DONE tasks."""
+    """Slices of sources that may hold something new ("slices"), and DONE tasks.
+
+    With `alone`, see `CutPartitions`.
+    """
 
     images: tuple[Source, ...]
     job: Job
     per_slice: int = units.IMAGES
+    alone: bool = False
 
     def expand(self, pipeline: beam.Pipeline) -> Any:
         found = (
@@ -50,7 +54,7 @@ class ListNewSlices(beam.PTransform):
                 DONE, main="partitions"
             )
         )
-        cut = CutPartitions(self.per_slice, self.job.output)
+        cut = CutPartitions(self.per_slice, self.job.output, self.alone)
         return {"slices": found.partitions | "Slices" >> cut, DONE: found[DONE]}
 
 

@@ -22,7 +22,7 @@ from belvedere.transforms import (
 )
 from belvedere.transforms.annotate import Wanted
 from belvedere.transforms.box_sources import BoxPartition, Key
-from belvedere.transforms.inputs import ImageRef, InputFault, Partition, Slice
+from belvedere.transforms.inputs import Handful, ImageRef, InputFault, Slice
 from belvedere.transforms.records import Input
 from belvedere.transforms.sources import Source
 from belvedere.transforms.training_slices import Chosen, slice_digest
@@ -35,51 +35,76 @@ LISTED = "listed"  # the stage of `tally` that counts the images of the input
 class ListSlices(beam.PTransform):
     """The slices of sources of images, cut on workers.
 
-    Where `cuts` is given, how tars were cut is kept there: see `cuts`.
+    Where `cuts` is given, how tars were cut is kept there: see `cuts`. With `alone`,
+    see `CutPartitions`.
     """
 
     images: tuple[Source, ...]
     per_slice: int = units.IMAGES
     cuts: str = ""
+    alone: bool = False
 
     def expand(self, pipeline: beam.Pipeline) -> beam.PCollection:
         return (
             pipeline
             | "Sources" >> beam.Create(list(self.images), reshuffle=False)
             | "Partitions" >> beam.FlatMap(_partitions)
-            | "Slices" >> CutPartitions(self.per_slice, self.cuts)
+            | "Slices" >> CutPartitions(self.per_slice, self.cuts, self.alone)
         )
 
 
-def _partitions(source: Source) -> Iterator[tuple[Partition, ...]]:
+def _partitions(source: Source) -> Iterator[Handful]:
     return units.handfuls(sources.partitions(source))
 
 
 @dataclasses.dataclass(eq=False)
 class CutPartitions(beam.PTransform):
-    """Handfuls of partitions to the slices in them."""
+    """Handfuls of partitions to the slices in them.
+
+    Slices are spread over the workers, and the runner holds all that wait. Where one
+    process works `alone` there is nobody to spread them to: each is worked on as soon
+    as it is cut, and none waits. To say beforehand how many images there are, all is
+    listed once more, which takes less than to send the slices on did.
+    """
 
     per_slice: int
     cuts: str
+    alone: bool = False
 
     def expand(self, handfuls: beam.PCollection) -> beam.PCollection:
-        return (
-            handfuls
-            | "Spread" >> beam.Reshuffle()
-            | "Cut" >> beam.FlatMap(_cut, self.per_slice, self.cuts)
-            | "SpreadSlices" >> beam.Reshuffle()
-            | "Stamp" >> beam.Map(units.stamped)
-        )
+        how = self.per_slice, self.cuts
+        if self.alone:
+            counted = handfuls | "Count" >> beam.Map(_counted, *how)
+            slices = (
+                counted
+                | "Spread" >> beam.Reshuffle()
+                | "Cut" >> beam.FlatMap(_cut, *how)
+            )
+        else:
+            slices = (
+                handfuls
+                | "Spread" >> beam.Reshuffle()
+                | "Cut" >> beam.FlatMap(_counting, *how)
+                | "SpreadSlices" >> beam.Reshuffle()
+            )
+        return slices | "Stamp" >> beam.Map(units.stamped)
 
 
-def _cut(
-    handful: tuple[Partition, ...], per_slice: int, kept_in: str
-) -> Iterator[Slice]:
+def _cut(handful: Handful, per_slice: int, kept_in: str) -> Iterator[Slice]:
     store = stores.store_for(kept_in) if kept_in else None
     for partition in handful:
-        for piece in units.slices(partition, per_slice, store):
-            tally.add(LISTED, piece.images)
-            yield piece
+        yield from units.slices(partition, per_slice, store)
+
+
+def _counting(handful: Handful, *how: Any) -> Iterator[Slice]:
+    for piece in _cut(handful, *how):
+        tally.add(LISTED, piece.images)
+        yield piece
+
+
+def _counted(handful: Handful, *how: Any) -> Handful:
+    tally.add(LISTED, sum(piece.images for piece in _cut(handful, *how)))
+    return handful
 
 
 @dataclasses.dataclass(eq=False)

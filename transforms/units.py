@@ -32,6 +32,7 @@ from belvedere.transforms import cuts, input_files, samples, stores
 from belvedere.transforms.inputs import (
     FAULTY,
     UNKNOWN_SIZE,
+    Handful,
     InputCode,
     InputError,
     Partition,
@@ -44,14 +45,14 @@ IMAGES = 64
 _HANDFULS, _HANDFUL = 1000, 16
 
 
-def handfuls(partitions: Iterable[Partition]) -> Iterator[tuple[Partition, ...]]:
+def handfuls(partitions: Iterable[Partition]) -> Iterator[Handful]:
     """Partitions as they travel to workers: one by one, or several if there are many.
 
     A runner holds what waits for a worker, and of something small mostly its wrapping.
     """
     every = list(partitions)
     size = min(max(len(every) // _HANDFULS, 1), _HANDFUL)
-    return (tuple(every[at : at + size]) for at in range(0, len(every), size))
+    return (Handful(every[at : at + size]) for at in range(0, len(every), size))
 
 
 def slices(

@@ -109,3 +109,10 @@ def test_a_job_that_cannot_be_stopped_is_told_of(caplog, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         launching._finished(_pipeline(Result))
     assert "goes on elsewhere: no such path" in caplog.text
+
+
+def test_only_a_single_process_here_works_alone():
+    assert launching.works_alone((), 1)
+    assert not launching.works_alone((), 2)
+    assert not launching.works_alone(("--runner=PrismRunner",), 1)
+    assert not launching.works_alone(("--direct_num_workers=2",), 1)

@@ -9,7 +9,14 @@ import pytest
 import runs
 
 from belvedere.core.formats.box_rows import BoxRow
-from belvedere.transforms import box_sources, sources, training_images, training_slices
+from belvedere.transforms import (
+    box_sources,
+    sources,
+    tally,
+    training_images,
+    training_slices,
+    units,
+)
 from belvedere.transforms.inputs import Partition, Slice
 from belvedere.transforms.records import Input
 from belvedere.transforms.training_images import FAULTS, BottomK
@@ -166,3 +173,34 @@ def test_what_a_slice_stands_for():
     assert len(digests) == 5
     moved = dataclasses.replace(one, rows=(dataclasses.replace(row, where="line 9"),))
     assert training_slices.identity([moved]) == training_slices.identity([one])
+
+
+def _in_order(folder: pathlib.Path, alone: bool, monkeypatch) -> list:
+    """Listings, counts of images, and the labels of slices as they come."""
+    told: list = []
+    slices = units.slices
+
+    def watched(partition, *how):
+        told.append("list")
+        return slices(partition, *how)
+
+    monkeypatch.setattr(units, "slices", watched)
+    monkeypatch.setattr(tally, "add", lambda stage, items: told.append(items))
+    found = (sources.detect(str(folder)),)
+    with runs.pipeline() as p:
+        runs.collected(p | training_images.ListSlices(found, alone=alone), told)
+    monkeypatch.undo()
+    return [s.partition.label if isinstance(s, Slice) else s for s in told]
+
+
+def test_no_slice_waits_for_another_where_one_process_works_alone(
+    tmp_path, monkeypatch
+):
+    for label in "abc":
+        (tmp_path / label).mkdir()
+        (tmp_path / label / "1.jpg").touch()
+    counted = ["list", 1] * 3
+    told = _in_order(tmp_path, True, monkeypatch)
+    assert told == [*counted, "list", "a", "list", "b", "list", "c"]
+    told = _in_order(tmp_path, False, monkeypatch)
+    assert told[:6] == counted and sorted(told[6:]) == ["a", "b", "c"]
