@@ -1,6 +1,7 @@
 """The measurements of `scale.py`, each of one thing the product does."""
 
 import collections
+import os
 import pathlib
 import time
 from collections.abc import Callable
@@ -64,7 +65,7 @@ def _watch(meter: Meter) -> None:
 
 
 def _told(verb: str, path: str) -> str:
-    folder = pathlib.Path(path).parent.name
+    folder = os.path.basename(os.path.dirname(path))
     return f"{verb} {folder if folder in FOLDERS else 'models'}"
 
 

@@ -61,9 +61,10 @@ def timed(stage: str, items: int = 1) -> Iterator[None]:
 def _write(board: str, stages: Mapping[str, Stage]) -> None:
     text = json.dumps({name: dataclasses.astuple(s) for name, s in stages.items()})
     with contextlib.suppress(OSError):  # the launcher has gone, or the disk is full
-        file = pathlib.Path(board, f"{os.getpid()}.json")
-        file.with_suffix(".new").write_text(text)
-        file.with_suffix(".new").replace(file)
+        name = os.path.join(board, str(os.getpid()))
+        with open(f"{name}.new", "w") as file:
+            file.write(text)
+        os.replace(f"{name}.new", f"{name}.json")
 
 
 def read(board: str) -> dict[str, Stage]:
