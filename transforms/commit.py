@@ -7,10 +7,11 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.metrics import Metrics
 
-from belvedere.transforms import commits, stores
+from belvedere.transforms import commits, manifests, stores
 from belvedere.transforms.manifests import Entry, Run
 
 NAMESPACE = "commit"
+_TOGETHER = 100  # entries that travel in one piece
 _NONE: Mapping[str, Any] = {}
 
 
@@ -18,7 +19,7 @@ _NONE: Mapping[str, Any] = {}
 class CommitEntries(beam.PTransform):
     """Entries of work units to the numbers of the manifests that list them.
 
-    The entries of all new units meet here, a few hundred bytes each; their rows do not.
+    The entries of all new units meet here, under 100 bytes each; their rows do not.
     A unit that a worker knew from the log is a number of tasks in place of an entry.
     """
 
@@ -29,6 +30,7 @@ class CommitEntries(beam.PTransform):
     def expand(self, entries: beam.PCollection) -> beam.PCollection:
         return (
             entries
+            | "Some" >> beam.BatchElements(_TOGETHER, _TOGETHER, record_metrics=False)
             | "Pack" >> beam.Map(_packed)
             | "Together" >> beam.WithKeys(0)
             | "Gather" >> beam.GroupByKey()
@@ -39,8 +41,10 @@ class CommitEntries(beam.PTransform):
         return [beam.pvalue.AsSingleton(self.details)] if self.details else []
 
 
-def _packed(entry: Entry | int) -> bytes | int:
-    return entry if isinstance(entry, int) else entry.packed()
+def _packed(some: list[Entry | int]) -> tuple[int, bytes]:
+    """The tasks of units that were known, and the entries of those that were not."""
+    known = sum(one for one in some if isinstance(one, int))
+    return known, manifests.packed(one for one in some if isinstance(one, Entry))
 
 
 class _CommitDoFn(beam.DoFn):
@@ -52,14 +56,13 @@ class _CommitDoFn(beam.DoFn):
 
     def process(
         self,
-        keyed: tuple[int, Iterable[bytes | int]],
+        keyed: tuple[int, Iterable[tuple[int, bytes]]],
         details: Mapping[str, Any] = _NONE,
     ) -> Iterator[int]:
         log = commits.Log(stores.store_for(self.output))
         run = dataclasses.replace(self.run, details={**self.run.details, **details})
-        known = sum(one for one in keyed[1] if isinstance(one, int))
-        packed = (one for one in keyed[1] if isinstance(one, bytes))
-        entries = (Entry.unpacked(one) for one in packed)
+        known = sum(number for number, _ in keyed[1])
+        entries = (one for _, some in keyed[1] for one in manifests.unpacked(some))
         outcome = commits.commit(log, run, entries, known)
         counts = {**vars(outcome.counts), "already_done": outcome.already_done}
         for name, count in counts.items():

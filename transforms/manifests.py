@@ -13,9 +13,11 @@ may be deleted.
 """
 
 import dataclasses
+import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from belvedere.transforms import documents, records, stores
@@ -62,34 +64,6 @@ class Entry:
     def of(cls, record: records.Record) -> "Entry":
         return cls(record.unit.digest, record.counts, record.files)
 
-    def packed(self) -> bytes:
-        """For the way to the committer, where all entries of a run wait.
-
-        Digests are most of it and cannot be compressed: they go as bytes, and what a
-        name has of them not at all.
-        """
-        digests = [self.unit, *(file.sha256 for file in self.files)]
-        files = [
-            [_without(file.name, self.unit, file.sha256), file.rows, file.size]
-            for file in self.files
-        ]
-        told = documents.canonical([dataclasses.astuple(self.counts), files])
-        return told + b"\0" + bytes.fromhex("".join(digests))
-
-    @classmethod
-    def unpacked(cls, data: bytes) -> "Entry":
-        told, _, digests = data.partition(b"\0")
-        counts, files = json.loads(told)
-        unit, *each = (digests[n : n + 32].hex() for n in range(0, len(digests), 32))
-        return cls(
-            unit,
-            Counts(*counts),
-            tuple(
-                DataFile(_with(name, unit, sha256), rows, size, sha256)
-                for (name, rows, size), sha256 in zip(files, each, strict=True)
-            ),
-        )
-
     def body(self) -> dict[str, Any]:
         files = [dict(vars(file)) for file in self.files]
         return {"unit": self.unit, **vars(self.counts), "files": files}
@@ -98,6 +72,35 @@ class Entry:
     def read(cls, body: dict[str, Any]) -> "Entry":
         files = tuple(DataFile.read(file) for file in field(body, "files", list))
         return cls(field(body, "unit", str), Counts.read(body), files)
+
+
+def packed(entries: Iterable[Entry]) -> bytes:
+    """Entries for the way to the committer, where all those of a run wait.
+
+    Digests are most of them and cannot be compressed: they go as bytes, and what a name
+    has of them not at all.
+    """
+    told, digests = [], []
+    for entry in entries:
+        names = [_without(file.name, entry.unit, file.sha256) for file in entry.files]
+        sizes = [[file.rows, file.size] for file in entry.files]
+        told.append([dataclasses.astuple(entry.counts), names, sizes])
+        digests += [entry.unit, *(file.sha256 for file in entry.files)]
+    data = documents.canonical(told) + b"\0" + bytes.fromhex("".join(digests))
+    return zlib.compress(data)
+
+
+def unpacked(data: bytes) -> Iterator[Entry]:
+    told, _, digests = zlib.decompress(data).partition(b"\0")
+    each = (digests[n : n + 32].hex() for n in range(0, len(digests), 32))
+    for counts, names, sizes in json.loads(told):
+        unit = next(each)
+        sums = itertools.islice(each, len(names))
+        files = [
+            DataFile(_with(name, unit, sha256), rows, size, sha256)
+            for name, (rows, size), sha256 in zip(names, sizes, sums, strict=True)
+        ]
+        yield Entry(unit, Counts(*counts), tuple(files))
 
 
 def _without(name: str, unit: str, sha256: str) -> str:
