@@ -115,8 +115,7 @@ def main(options: Options) -> launching.Counts:
         if options.tasks is not None:
             wanted |= "Tasks" >> beam.FlatMap(_among, options.tasks)
         entries = wanted | "Annotate" >> AnnotateSlices(job)
-        ended = (entries, *done) | "Ended" >> beam.Flatten()
-        ended | "Commit" >> CommitEntries(options.output, run)
+        entries | "Commit" >> CommitEntries(options.output, run, done=done)
 
     counts = launching.launch(
         build, options.beam_options, options.workers, STAGES, options.watch

@@ -20,18 +20,26 @@ class CommitEntries(beam.PTransform):
     """Entries of work units to the numbers of the manifests that list them.
 
     The entries of all new units meet here, under 100 bytes each; their rows do not.
-    A unit that a worker knew from the log is a number of tasks in place of an entry.
+    A unit that a worker knew from the log is a number of tasks in place of an entry;
+    `done` are such numbers from elsewhere.
     """
 
     output: str
     run: Run
     details: beam.PCollection | None = None  # one mapping, added to the run's own
+    done: tuple[beam.PCollection, ...] = ()
 
     def expand(self, entries: beam.PCollection) -> beam.PCollection:
+        packed = [  # before they meet: what is flattened may be held by the runner
+            some
+            | f"Some{n}"
+            >> beam.BatchElements(_TOGETHER, _TOGETHER, record_metrics=False)
+            | f"Pack{n}" >> beam.Map(_packed)
+            for n, some in enumerate((entries, *self.done))
+        ]
         return (
-            entries
-            | "Some" >> beam.BatchElements(_TOGETHER, _TOGETHER, record_metrics=False)
-            | "Pack" >> beam.Map(_packed)
+            packed
+            | "Ended" >> beam.Flatten()
             | "Together" >> beam.WithKeys(0)
             | "Gather" >> beam.GroupByKey()
             | "Commit" >> beam.ParDo(_CommitDoFn(self.output, self.run), *self._side())

@@ -256,8 +256,11 @@ def test_no_shuffle_stands_between_a_picture_and_its_file(template):
     (localize,) = (n for n in steps if n.startswith("Annotate/Localize"))
     (committed,) = (n for n in steps if n.startswith("Commit/Commit"))
     after = _before(made, committed)  # as far as what was done before comes in
-    (localized,) = steps[localize].outputs.values()
-    assert localized in steps[after[-1]].inputs.values()
+    packed = [n for n in steps if n.startswith("Commit/Pack")]
+    meeting = {one for n in packed for one in steps[n].outputs.values()}
+    assert set(steps[after[-1]].inputs.values()) == meeting  # nothing larger waits
+    (ours,) = (way for n in packed if localize in (way := _before(made, n)))
+    after += ours[: ours.index(localize)]
     shuffles = [n for n in after if steps[n].spec.urn == GROUP]
     assert len(shuffles) == 1 and shuffles[0].startswith("Commit/Gather")
     ahead = _before(made, localize)
