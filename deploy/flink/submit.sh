@@ -13,12 +13,20 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 namespace=${NAMESPACE:-default}
 
-kubectl create configmap belvedere-run --namespace "$namespace" \
+# A ConfigMap for this run alone: neither another run, whose launcher may start again, nor
+# the nightly CronJob takes its paths from here. It goes when the job goes.
+run=belvedere-run-$(date -u +%Y%m%d-%H%M%S)-$$
+kubectl create configmap "$run" --namespace "$namespace" \
   --from-literal=IMAGES="$1" --from-literal=MODELS="$2" --from-literal=OUTPUT="$3" \
-  --from-literal=PARALLELISM="${4:-4}" --dry-run=client --output=yaml |
-  kubectl apply --namespace "$namespace" --filename -
-job=$(kubectl create --namespace "$namespace" --output=name \
-  --filename "$here/${JOB:-job.yaml}")
+  --from-literal=PARALLELISM="${4:-4}" >&2
+made=$(sed "s/name: belvedere-run /name: $run /" "$here/${JOB:-job.yaml}" |
+  kubectl create --namespace "$namespace" --filename - \
+    --output='jsonpath={.metadata.name} {.metadata.uid}')
+name=${made% *} uid=${made#* }
+kubectl patch configmap "$run" --namespace "$namespace" --type=merge --patch "
+  metadata:
+    ownerReferences: [{apiVersion: batch/v1, kind: Job, name: $name, uid: $uid}]" >&2
+job=job/$name
 echo "$job: follow it with kubectl logs --namespace $namespace --follow $job" >&2
 
 # Either condition ends the wait; the launcher's deadline is 20 hours.
