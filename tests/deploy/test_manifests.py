@@ -104,6 +104,14 @@ def test_our_containers_are_locked_up(place, spec, container):
     assert container["resources"]["limits"]["memory"]
 
 
+@pytest.mark.parametrize(("file", "document"), FLINK, ids=_id)
+def test_every_slot_may_decode_the_largest_picture_at_once(file, document):
+    slots = int(document["spec"]["flinkConfiguration"]["taskmanager.numberOfTaskSlots"])
+    (pool,) = (c for p, _, c in OURS if p == file.name and c["name"] == "worker-pool")
+    limit = int(pool["resources"]["limits"]["memory"].removesuffix("Gi")) * 2**30
+    assert limit > slots * (0.362e9 + 2.1e9)
+
+
 @pytest.mark.parametrize(("place", "spec", "container"), OURS)
 def test_all_containers_are_of_one_image_with_a_version(place, spec, container):
     assert {one["image"] for _, _, one in OURS} == {container["image"]}
@@ -166,7 +174,7 @@ def test_policy_names_the_fixed_ports_of_flink():
     policy = next(d for _, d in ALL if d["kind"] == "NetworkPolicy")
     settings = cluster["spec"]["flinkConfiguration"]
     fixed = {int(v) for k, v in settings.items() if k.endswith(".port")}
-    assert len(fixed) == 3
+    assert len(fixed) == 4
     ports = policy["spec"]["ingress"][0]["ports"]
     let_in = {
         n for p in ports for n in range(p["port"], p.get("endPort", p["port"]) + 1)
