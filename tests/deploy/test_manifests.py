@@ -31,8 +31,12 @@ def _validate(document: dict) -> None:
     kubernetes_validate.validate(document, KUBERNETES, strict=True)
 
 
+def _pod(deployment: dict, manager: str) -> dict:
+    return deployment["spec"][manager]["podTemplate"]["spec"]
+
+
 def _task_manager(deployment: dict) -> dict:
-    return deployment["spec"]["taskManager"]["podTemplate"]["spec"]
+    return _pod(deployment, "taskManager")
 
 
 def _pod_specs() -> list[tuple[str, dict]]:
@@ -71,18 +75,40 @@ def test_flink_deployments_fit_our_schema(file, document):
         jsonschema.validate(wrong, SCHEMA)
 
 
+@pytest.mark.parametrize("manager", ["jobManager", "taskManager"])
 @pytest.mark.parametrize(("file", "document"), FLINK, ids=_id)
-def test_pod_template_is_a_pod(file, document):
-    spec = _task_manager(document)
+def test_pod_template_is_a_pod(file, document, manager):
+    spec = _pod(document, manager)
     _validate(
         {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": spec}
     )
+    (flink,) = (c for c in spec["containers"] if c["name"] == "flink-main-container")
+    locked = flink["securityContext"]
+    assert locked["runAsNonRoot"] and locked["runAsUser"] == 9999  # of Flink's image
+    assert not locked["allowPrivilegeEscalation"]
+    assert locked["capabilities"] == {"drop": ["ALL"]}
+
+
+@pytest.mark.parametrize(("file", "document"), FLINK, ids=_id)
+def test_workers_have_no_rights_in_kubernetes(file, document):
+    """They open pictures from anywhere; the JobManager's account may create pods."""
+    settings = document["spec"]["flinkConfiguration"]
+    name = settings["kubernetes.taskmanager.service-account"]
+    assert name != document["spec"]["serviceAccount"]
+    (account,) = (d for f, d in ALL if f == file and d["kind"] == "ServiceAccount")
+    assert account["metadata"]["name"] == name
+    assert account["automountServiceAccountToken"] is False
+    launchers = {
+        s["serviceAccountName"] for _, s in _pod_specs() if "restartPolicy" in s
+    }
+    assert launchers == {name}
 
 
 def test_there_is_something_to_check():
     assert {d["kind"] for _, d in ALL} == {
         "FlinkDeployment",
         "NetworkPolicy",
+        "ServiceAccount",
         "Job",
         "CronJob",
         "ConfigMap",
