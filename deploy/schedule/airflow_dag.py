@@ -5,8 +5,9 @@ Airflow runs one at a time (`max_active_runs`) and does not make up for missed n
 (`catchup`): the next run finds all that is new anyway.
 
 Variables of Airflow: belvedere_images, belvedere_models, belvedere_output,
-belvedere_image (with its digest); on Dataflow belvedere_project, belvedere_region,
-belvedere_bucket.
+belvedere_image (with its digest; of `--target flex` on Dataflow); on Dataflow
+belvedere_project, belvedere_region, belvedere_bucket; on Flink belvedere_namespace,
+that of the session cluster, whose network policy lets launchers in from there alone.
 """
 
 import datetime
@@ -96,6 +97,7 @@ with DAG("belvedere_nightly_flink", **NIGHTLY):
     KubernetesPodOperator(
         task_id="annotate",
         name="belvedere-annotate",
+        namespace="{{ var.value.belvedere_namespace }}",
         image=IMAGE,
         arguments=ANNOTATE,
         labels={"app.kubernetes.io/name": "belvedere-launcher"},
@@ -110,10 +112,16 @@ with DAG("belvedere_nightly_flink", **NIGHTLY):
             read_only_root_filesystem=True,
             run_as_non_root=True,
             run_as_user=10001,
+            seccomp_profile=k8s.V1SeccompProfile(type="RuntimeDefault"),
         ),
         volumes=[
-            k8s.V1Volume(name="scratch", empty_dir=k8s.V1EmptyDirVolumeSource()),
+            k8s.V1Volume(
+                name="scratch",
+                empty_dir=k8s.V1EmptyDirVolumeSource(size_limit="2Gi"),
+            ),
         ],
         volume_mounts=[k8s.V1VolumeMount(name="scratch", mount_path="/tmp")],
+        # A node without a copy of the image needs longer than the default, 2 minutes.
+        startup_timeout_seconds=900,
         on_finish_action="delete_succeeded_pod",
     )

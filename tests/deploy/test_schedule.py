@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 
 from belvedere.pipelines import failures
 
@@ -18,12 +19,21 @@ AIRFLOW = os.environ.get("AIRFLOW_PYTHON")
 LOAD = """
 import json, sys
 from airflow.dag_processing.dagbag import DagBag
+from kubernetes.client import ApiClient
 bag = DagBag(sys.argv[1])
+plain = ApiClient().sanitize_for_serialization
+pod = bag.dags["belvedere_nightly_flink"].tasks[0]
 print(json.dumps({"errors": bag.import_errors, "dags": {
     name: [dag.max_active_runs, dag.catchup, [
         [t.task_id, t.task_type, t.execution_timeout.total_seconds()]
         for t in dag.tasks]]
-    for name, dag in bag.dags.items()}}))
+    for name, dag in bag.dags.items()}, "namespace": pod.namespace, "pod": plain({
+        "serviceAccountName": pod.service_account_name,
+        "automountServiceAccountToken": pod.automount_service_account_token,
+        "volumes": pod.volumes}), "launcher": plain({
+        "resources": pod.container_resources,
+        "securityContext": pod.container_security_context,
+        "volumeMounts": pod.volume_mounts})}))
 """
 
 
@@ -96,3 +106,11 @@ def test_dags_load_in_airflow(tmp_path):
         assert active == 1 and not catchup
         assert [t[:2] for t in tasks] == [["annotate", operators[name]]]
         assert tasks[0][2] < 24 * 3600
+    job = yaml.safe_load((SCHEDULE.parent / "flink" / "job.yaml").read_text())
+    pod = job["spec"]["template"]["spec"]
+    for told, wanted in (
+        (found["pod"], pod),
+        (found["launcher"], pod["containers"][0]),
+    ):
+        assert told == {name: wanted[name] for name in told}
+    assert "belvedere_namespace" in found["namespace"]
