@@ -57,7 +57,9 @@ answer() {
 }
 until (answer) 2>/dev/null | grep -q "\"taskmanagers\":$count" &&
   grep -q "JobService started" "$LOGS/job-server.log"; do
-  kill -0 "${pids[@]}" || { echo "it does not start: look into $LOGS" >&2; exit 1; }
+  for pid in "${pids[@]}"; do # one by one: of several `kill` asks for any
+    kill -0 "$pid" || { echo "it does not start: look into $LOGS" >&2; exit 1; }
+  done
   sleep 0.5
 done
 echo "ready: dashboard at http://localhost:$rest, logs in $LOGS"
