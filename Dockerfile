@@ -9,21 +9,22 @@ ARG TEMPLATE_LAUNCHER=20230622_RC00
 FROM gcr.io/dataflow-templates-base/python311-template-launcher-base:${TEMPLATE_LAUNCHER} \
   AS template_launcher
 
-FROM apache/beam_python3.11_sdk:2.77.0 AS builder
+FROM apache/beam_python3.11_sdk:2.77.0 AS packages
 ARG LOCK=worker.lock
 # An environment of our own: nothing of the base image's packages can leak in.
 RUN python -m venv /opt/belvedere
 ENV PATH=/opt/belvedere/bin:$PATH
 COPY deploy/image/${LOCK} /tmp/image.lock
 RUN pip install --no-cache-dir --require-hashes --no-deps -r /tmp/image.lock
+
+FROM packages AS builder
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY core core
 COPY transforms transforms
 COPY pipelines pipelines
 # The lock has setuptools; without isolation nothing unlocked is fetched.
-RUN pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /tmp/wheels . \
-  && pip install --no-cache-dir --no-deps /tmp/wheels/*.whl
+RUN pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheels .
 
 FROM apache/beam_python3.11_sdk:2.77.0 AS worker
 LABEL org.opencontainers.image.title="belvedere" \
@@ -47,13 +48,17 @@ ENV PATH=/opt/belvedere/bin:$PATH \
 RUN groupadd --gid 10001 belvedere \
   && useradd --uid 10001 --gid belvedere --create-home belvedere \
   && install -d -o belvedere -g belvedere /var/cache/belvedere/numba
-COPY --from=builder /opt/belvedere /opt/belvedere
-COPY deploy/image/entrypoint.sh deploy/image/warm.py /opt/belvedere/image/
-COPY deploy/dataflow/flex_launch.py /opt/belvedere/image/
-RUN chmod 0755 /opt/belvedere/image/entrypoint.sh
+# Layers by how often they change: a machine that has the packages of the last version
+# fetches only our code and what numba makes of it.
+COPY --from=packages /opt/belvedere /opt/belvedere
+RUN --mount=from=builder,source=/wheels,target=/wheels \
+  pip install --no-cache-dir --no-deps /wheels/*.whl
+COPY deploy/image/warm.py /opt/belvedere/image/
 USER 10001:10001
 WORKDIR /home/belvedere
 RUN python /opt/belvedere/image/warm.py
+COPY deploy/dataflow/flex_launch.py /opt/belvedere/image/
+COPY --chmod=0755 deploy/image/entrypoint.sh /opt/belvedere/image/
 ENTRYPOINT ["/opt/belvedere/image/entrypoint.sh"]
 
 # Google's launcher beside it: the same image starts the job and works on it. As root,

@@ -51,11 +51,24 @@ def test_last_stage_is_the_worker_and_not_root():
     assert re.findall(r"^USER (.*)", worker, re.M) == ["10001:10001"]
 
 
+def test_our_code_is_no_part_of_the_layer_of_packages():
+    """Else every change of ours is a gigabyte for each worker to fetch."""
+    stages = dict(
+        re.findall(r"^FROM .* AS (\w+)\n((?:(?!FROM ).*\n)*)", DOCKERFILE, re.M)
+    )
+    assert "COPY core" in stages["builder"] and "core" not in stages["packages"]
+    worker = stages["worker"]
+    assert re.findall(r"^COPY --from=(\S+)", worker, re.M) == ["packages"]
+    order = ("COPY --from=packages", "/wheels/*.whl", "RUN python", "entrypoint.sh")
+    places = [worker.index(step) for step in order]
+    assert places == sorted(places)
+
+
 def test_what_is_copied_is_there_and_not_ignored():
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
     let_in = [line[1:] for line in ignored if line.startswith("!")]
     assert "*" in ignored
-    for line in re.findall(r"^COPY (?!--from)(.*)", DOCKERFILE, re.M):
+    for line in re.findall(r"^COPY (?!--from)(?:--chmod=\d+ )?(.*)", DOCKERFILE, re.M):
         for source in line.replace("${LOCK}", "worker.lock").split()[:-1]:
             assert (ROOT / source).exists(), source
             assert any(
