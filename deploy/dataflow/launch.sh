@@ -9,10 +9,11 @@
 #   IMAGE             of `docker build --target flex`, pushed, with its digest:
 #                     REGION-docker.pkg.dev/PROJECT/REPOSITORY/belvedere@sha256:...
 #   WORKERS           at most so many machines, by default 20
+#   SUBNETWORK        where there is no network called default
 set -euo pipefail
 
 usage() {
-  sed -n '2,11s/^# //p' "$0" >&2
+  sed -n '2,12s/^# //p' "$0" >&2
   exit 2
 }
 : "${PROJECT:?say PROJECT}" "${REGION:?say REGION}" "${BUCKET:?say BUCKET}"
@@ -48,5 +49,5 @@ gcloud dataflow flex-template run "$name" --project="$PROJECT" \
   --service-account-email="belvedere-worker@$PROJECT.iam.gserviceaccount.com" \
   --staging-location="gs://$BUCKET/staging" --temp-location="gs://$BUCKET/temp" \
   --worker-machine-type=n2-standard-4 --max-workers="${WORKERS:-20}" \
-  --disable-public-ips \
+  --disable-public-ips ${SUBNETWORK:+"--subnetwork=$SUBNETWORK"} \
   --parameters="^;^$given;sdk_container_image=$IMAGE"
