@@ -18,11 +18,16 @@ import typer
 
 DONE, BUG, USAGE, TOO_MANY_DEAD, REFUSED, CONFLICT, STOPPED = 0, 1, 2, 3, 4, 5, 130
 
-_STORE_ERRORS = {"OutputConflict": CONFLICT, "StoreError": USAGE, "MissingFile": USAGE}
+_STORE_ERRORS = {
+    "OutputConflict": CONFLICT,
+    "StoreError": USAGE,
+    "MissingFile": USAGE,
+    "StoreLost": BUG,  # nobody's mistake: a scheduler is to try again
+}
 # How the error of a worker process arrives: as the text of its traceback, in which the
 # last error counts.
 _IN_TEXT = re.compile(
-    r"^([A-Za-z_][\w.]*(?:Error|Exception|Conflict|File)): (.*)", re.M
+    r"^([A-Za-z_][\w.]*(?:Error|Exception|Conflict|File|Lost)): (.*)", re.M
 )
 _OURS = "belvedere.transforms.stores."
 _WHERE = re.compile(r" \[while running '.*'\]$")

@@ -54,7 +54,8 @@ def _advised(verb: str, path: str) -> Iterator[None]:
             raise FileNotFoundError(path) from error
         if advice := _advice(cause):
             said = f"cannot {verb} {path}: {advice} ({str(cause)[:300]})"
-            raise stores.StoreError(said) from error
+            kind = stores.StoreLost if advice == _LOST else stores.StoreError
+            raise kind(said) from error
         raise
 
 

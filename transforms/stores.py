@@ -50,6 +50,10 @@ class StoreError(Exception):
     """A store could not be read or written: what, which file, what to do."""
 
 
+class StoreLost(StoreError):
+    """A store does not answer: the same command may do better later."""
+
+
 class MissingFile(StoreError):
     """The file that was asked for is not there."""
 

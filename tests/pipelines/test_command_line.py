@@ -192,6 +192,7 @@ def test_to_be_stopped_is_no_bug(belvedere, tiny, tmp_path, monkeypatch, stopped
     [
         (stores.OutputConflict("x [while running 'A/B']"), failures.CONFLICT, "x"),
         (stores.MissingFile("y"), failures.USAGE, "y"),
+        (stores.StoreLost("z"), failures.BUG, "z"),
         (
             RuntimeError(
                 "Traceback (most recent call last):\n  File ...\n"

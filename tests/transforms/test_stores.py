@@ -342,7 +342,7 @@ def test_amazon_conflict_is_no_answer(amazon):
     with pytest.raises(stores.StoreError, match="do not end"):
         store.create("records/b.json", b"data")
     amazon.statuses = [500]
-    with pytest.raises(stores.StoreError, match="HTTP 500"):
+    with pytest.raises(stores.StoreLost, match="HTTP 500"):
         store.create("records/b.json", b"data")
 
 
