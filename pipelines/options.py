@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from belvedere.pipelines import logs
 from belvedere.pipelines.failures import Mistake, opening
 
 if TYPE_CHECKING:
     from belvedere.core.configuration import Configuration
+    from belvedere.pipelines.voice import Voice
 
 _PORTS = (
     "Worker processes on this machine. With more than one, Beam opens unprotected "
@@ -125,6 +127,18 @@ Log = Annotated[LogFormat, _option("log-format", "NAME", "text or json.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", help="Say nothing but warnings and errors.")
 ]
+
+
+def speaker(
+    log_format: LogFormat, quiet: bool, no_beam: typer.Context | None = None
+) -> "Voice":
+    """Sets up logging, before Beam is imported, and the voice of the command."""
+    logs.configure(log_format == LogFormat.json)
+    if no_beam is not None and no_beam.obj:
+        raise Mistake("this command runs no pipeline: nothing may follow --")
+    from belvedere.pipelines.voice import Voice
+
+    return Voice(log_format == LogFormat.json, quiet)
 
 
 def configured(
