@@ -7,8 +7,8 @@ import outputs
 import pytest
 
 from belvedere.core.windows import boxes
-from belvedere.pipelines import diff, failures, voice
-from belvedere.transforms import commits, manifests, stores, tables
+from belvedere.pipelines import changes, diff, failures, voice
+from belvedere.transforms import commits, manifests, model_store, stores, tables
 
 BOX = [10.0, 20.0, 100.0, 50.0]
 NEAR = [10.0, 20.0, 100.0, 51.0]
@@ -91,7 +91,7 @@ def test_every_task_is_told_for_what_became_of_it(both):
     assert document["per_class"]["eel"]["gone"] == 1
     states = {
         change["image_uri"]: (change["before"], change["after"])
-        for kind in diff.KINDS
+        for kind in changes.KINDS
         for change in document["changes"][kind]
     }
     assert states["dies"] == ("accepted", "dead")
@@ -127,9 +127,9 @@ def test_overlaps_are_those_of_core():
     corners = [np.hstack([x[:, :2], x[:, :2] + x[:, 2:]]) for x in (a, b)]
     wanted = np.diag(boxes.ious(*corners))
     assert wanted.any()
-    np.testing.assert_allclose(diff.overlaps(a, b), wanted)
-    assert diff.overlaps(a[:1], np.full((1, 4), np.nan)) == 0
-    assert diff.overlaps(a[:1], a[:1]) == 1
+    np.testing.assert_allclose(changes.overlaps(a, b), wanted)
+    assert changes.overlaps(a[:1], np.full((1, 4), np.nan)) == 0
+    assert changes.overlaps(a[:1], a[:1]) == 1
 
 
 def test_many_tasks_against_a_dictionary(tmp_path):
@@ -170,9 +170,9 @@ def test_one_output_under_two_sets_of_models(tmp_path, monkeypatch):
     def index(folder, number=None):
         asked.append((folder, number))
         name = {1: "m1", 2: "m2"}[number]
-        return diff.model_store.ModelIndex(folder, number, {"cat": name})
+        return model_store.ModelIndex(folder, number, {"cat": name})
 
-    monkeypatch.setattr(diff.model_store, "index", index)
+    monkeypatch.setattr(model_store, "index", index)
     document = _diff(output, output, "models@1", "models@2")
     assert asked == [("models", 1), ("models", 2)]
     assert _tasks(document, "moved") == ["a"]
