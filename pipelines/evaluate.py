@@ -15,7 +15,7 @@ from belvedere.core.assessment import verdicts
 from belvedere.core.assessment.verdicts import Verdict
 from belvedere.core.configuration import Configuration
 from belvedere.core.report.contents import Shown
-from belvedere.pipelines import launching, report, voice
+from belvedere.pipelines import evaluation_page, launching, voice
 from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.progress import Stage, Watch
 from belvedere.pipelines.voice import Voice
@@ -169,7 +169,7 @@ def _concluded(options: Options, name: str, seconds: dict[str, float]) -> Evalua
     metrics["seconds"] = seconds
     shown = [one for _, pictures in judged for one in pictures]
     store.replace(METRICS, json.dumps(metrics, indent=1).encode())
-    page = report.of_evaluation(metrics, found, shown, document)
+    page = evaluation_page.render(metrics, found, shown, document)
     store.replace(REPORT, page.encode())
     return Evaluation(metrics, found, shown, document)
 
