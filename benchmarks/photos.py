@@ -28,7 +28,7 @@ from belvedere.core.assessment import ablations, evaluation, intervals, verdicts
 from belvedere.core.assessment.verdicts import Verdict
 from belvedere.pipelines import evaluate
 from belvedere.pipelines.progress import Watch
-from belvedere.transforms.evaluate import Protocol
+from belvedere.transforms.roles import Protocol
 
 PRESETS = ("classic", "paper")
 PARTS = (*ablations.FAMILIES, "context", "voting")  # of classic, left out in turn

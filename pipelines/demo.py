@@ -31,7 +31,7 @@ from belvedere.pipelines import (
 from belvedere.pipelines.failures import Mistake
 from belvedere.pipelines.voice import Voice
 from belvedere.transforms import documents
-from belvedere.transforms.evaluate import Protocol
+from belvedere.transforms.roles import Protocol
 
 COLOURS = {"true box": (255, 255, 255), "ae_gp": (60, 180, 75), "full": (230, 25, 75)}
 _SETTINGS = ("method.exemplars=400", "method.gp.inducing=200", "least_images=6")

@@ -20,14 +20,10 @@ from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.progress import Stage, Watch
 from belvedere.pipelines.voice import Voice
 from belvedere.transforms import box_sources, documents, model_store, sources, stores
-from belvedere.transforms.evaluate import (
-    EXAMS_PLANNED,
-    IMAGES_PLANNED,
-    Conclude,
-    Evaluate,
-    Protocol,
-)
+from belvedere.transforms.conclude import Conclude
+from belvedere.transforms.evaluate import EXAMS_PLANNED, IMAGES_PLANNED, Evaluate
 from belvedere.transforms.lessons import Job
+from belvedere.transforms.roles import Protocol
 from belvedere.transforms.training_images import (
     FAULTS,
     ChooseTrainingImages,

@@ -131,7 +131,7 @@ def evaluate(
     """
     speaker = o.speaker(log_format, quiet)
     from belvedere.pipelines import evaluate as command
-    from belvedere.transforms.evaluate import Protocol
+    from belvedere.transforms.roles import Protocol
 
     with opening():
         protocol = Protocol(

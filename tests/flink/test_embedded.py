@@ -13,7 +13,7 @@ import pytest
 import runs
 
 from belvedere.pipelines import annotate, evaluate, failures, train
-from belvedere.transforms import evaluate as evaluating
+from belvedere.transforms.roles import Protocol
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +83,7 @@ def test_judging_comes_to_the_same(embedded, tmp_path):
             boxes=str(runs.world() / "boxes.csv"),
             output=str(tmp_path / name),
             work=str(tmp_path / f"{name}-work"),
-            protocol=evaluating.Protocol(holdout=0.35),
+            protocol=Protocol(holdout=0.35),
             configuration=runs.TINY,
             beam_options=options,
         )

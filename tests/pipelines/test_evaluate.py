@@ -15,7 +15,7 @@ from PIL import Image
 
 from belvedere.core import archive
 from belvedere.pipelines import evaluate, failures, toy_data
-from belvedere.transforms.evaluate import Protocol
+from belvedere.transforms.roles import Protocol
 
 QUICK = {"full", "ae_gp", "gp_sure", "gp_mean"}
 FIXED = {"constant_box", "centre_prior", "whole_image", "ceiling"}
@@ -129,7 +129,7 @@ def test_a_repeat_judges_nothing_again(held_out, monkeypatch):
     def forbidden(*_):
         raise AssertionError("judged again")
 
-    monkeypatch.setattr("belvedere.transforms.exams.Examiner._judged", forbidden)
+    monkeypatch.setattr("belvedere.transforms.examiner.Examiner._judged", forbidden)
     again = evaluate.main(options)
     assert again.metrics["methods"] == found.metrics["methods"]
     after = runs.files(folder)

@@ -1,0 +1,66 @@
+"""The end of an evaluation: one document that names all verdicts."""
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import apache_beam as beam
+
+from belvedere.transforms import stores
+from belvedere.transforms.inputs import InputFault
+
+_LISTED = 1000  # faults that are told
+
+
+@dataclasses.dataclass(eq=False)
+class Conclude(beam.PTransform):
+    """Writes the document of an evaluation: verdicts, faults, near-duplicates."""
+
+    output: str
+    name: str
+    about: dict[str, Any]
+    judged: beam.PCollection
+    faults: beam.PCollection
+    duplicates: beam.PCollection
+
+    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection:
+        first = beam.combiners.Top.Smallest(_LISTED)
+        told = (
+            self.judged | "Verdicts" >> beam.combiners.ToList(),
+            self.faults | "Count" >> beam.combiners.Count.Globally(),
+            self.faults | "First" >> first,
+            self.duplicates,
+        )
+        return (
+            pipeline
+            | "Once" >> beam.Create([None])
+            | "Write"
+            >> beam.Map(
+                _conclude,
+                self.output,
+                self.name,
+                self.about,
+                *map(beam.pvalue.AsSingleton, told),
+            )
+        )
+
+
+def _conclude(
+    _: None,
+    output: str,
+    name: str,
+    about: dict[str, Any],
+    judged: list[str],
+    count: int,
+    first: Iterable[InputFault],
+    duplicates: list[list[str]],
+) -> None:
+    document = {
+        **about,
+        "judged": sorted(judged),
+        "faults": count,
+        "first_faults": [list(fault) for fault in sorted(first)],
+        "near_duplicates": duplicates,
+    }
+    stores.store_for(output).replace(name, json.dumps(document, indent=1).encode())
