@@ -44,9 +44,7 @@ def of_methods(metrics: Mapping) -> Table:
 
 def _method_row(method: str, figures: Mapping) -> tuple[Cell, ...]:
     return (
-        tables.words(
-            wording.METHODS.get(method, method), class_="strong" * (method == "full")
-        ),
+        tables.words(wording.method(method).view, class_="strong" * (method == "full")),
         tables.figure(figures.get("mean_iou")),
         tables.figure(figures.get("macro_iou")),
         *(tables.share(accuracy(figures, t)) for t in ACCURACY),
@@ -63,7 +61,7 @@ def of_differences(metrics: Mapping) -> Table:
     reach = {s: _reach(others.values(), s) for s in COMPARED}
     rows = tuple(
         (
-            tables.words(wording.METHODS.get(other, other)),
+            tables.words(wording.method(other).view),
             *(_difference(others[other].get(s), reach[s]) for s in COMPARED),
         )
         for other in wording.ordered(list(others))

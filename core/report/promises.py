@@ -13,6 +13,8 @@ from belvedere.core.report.contents import Annotated
 from belvedere.core.report.tables import Column, Table
 from belvedere.core.report.wording import Name
 
+_TELLING = 10  # pictures
+
 
 def calibration(bins: Sequence[Mapping], kept: object = None) -> Figure | None:
     """Promised against measured IoU; None if there is nothing to draw.
@@ -28,6 +30,7 @@ def calibration(bins: Sequence[Mapping], kept: object = None) -> Figure | None:
     ]
     if not known:
         return None
+    telling = [b for b in known if b.get("images", 1) >= _TELLING]
     height, most = 420.0, max(max(b.get("images", 1) for b in known), 1)
     x = svg.Axis(0, 1, charts.LEFT, charts.WIDTH - charts.RIGHT)
     y = svg.Axis(0, 1, height - charts.BOTTOM, charts.TOP)
@@ -44,11 +47,7 @@ def calibration(bins: Sequence[Mapping], kept: object = None) -> Figure | None:
         height,
         charts.frame(x, y, ticks, ticks, "expected IoU", "measured IoU"),
         svg.line(x(0), y(0), x(1), y(1), "diagonal"),
-        svg.element(
-            "path",
-            d=svg.path([(x(b["predicted"]), y(b["observed"])) for b in known]),
-            class_="line m-full thin",
-        ),
+        _line([(x(b["predicted"]), y(b["observed"])) for b in telling]),
         svg.join(_bubble(b, x, y, most) for b in known),
     )
     return Figure(
@@ -58,9 +57,16 @@ def calibration(bins: Sequence[Mapping], kept: object = None) -> Figure | None:
         _calibration_words(known)
         + _kept_words(kept)
         + " Dots are groups of pictures, larger ones of"
-        " more pictures; on the dashed line the promise is kept exactly.",
+        " more pictures; on the dashed line the promise is kept exactly. The solid line"
+        f" joins groups of {_TELLING} pictures or more: fewer say nothing.",
         _calibration_table(known),
     )
+
+
+def _line(points: Sequence[tuple[float, float]]) -> Markup:
+    if len(points) < 2:
+        return Markup()
+    return svg.element("path", d=svg.path(points), class_="line m-full thin")
 
 
 def _bubble(b: Mapping, x: svg.Axis, y: svg.Axis, most: int) -> Markup:

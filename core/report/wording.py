@@ -67,7 +67,12 @@ def name(text: object, most: int = _IN_VIEW) -> Name:
 
 
 def method(key: str) -> Name:
-    return name(METHODS.get(key, key))
+    """A method as the page calls it.
+
+    >>> method("without_context").view
+    'without context'
+    """
+    return name(METHODS.get(key, key.replace("_", " ")))
 
 
 def ordered(methods: Sequence[str]) -> list[str]:

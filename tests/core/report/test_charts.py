@@ -117,6 +117,20 @@ def test_calibration_says_on_which_side_it_errs():
     assert "keep their" not in promises.calibration(bins).caption
 
 
+def test_the_line_of_calibration_leaves_out_groups_of_few_pictures():
+    def drawn(*images):
+        bins = [
+            {"predicted": 0.1 * (k + 1), "observed": 0.5, "images": n}
+            for k, n in enumerate(images)
+        ]
+        drawing = str(promises.calibration(bins).drawing)
+        lines = re.findall(r'd="M([^"]*)"[^>]*class="line m-full', drawing)
+        return drawing.count("<circle"), [line.count("L") + 1 for line in lines]
+
+    assert drawn(2, 50, 60, 70) == (4, [3])
+    assert drawn(2, 50) == (2, [])  # a line needs two ends
+
+
 @given(st.floats(1, 1e7))
 def test_the_top_of_a_histogram_has_round_quarters(value):
     top = promises.nice_ceiling(value)
