@@ -16,12 +16,14 @@ from belvedere.core.formats import box_rows
 from belvedere.core.formats.faults import PictureError, RowFault
 from belvedere.core.sight import Eyes, View
 from belvedere.core.types import Image
-from belvedere.transforms import decoding, sources
+from belvedere.transforms import decoding, marks, sources
 from belvedere.transforms.inputs import ImageRef, InputCode, InputFault
+from belvedere.transforms.marks import Mark
 from belvedere.transforms.training_slices import Chosen, TrainingSlice
 from belvedere.transforms.work import WorkFolder
 
 METHOD_FAILED = "method_failed"
+_FORMAT = 2  # of what is kept
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -31,6 +33,7 @@ class Picture:
     chosen: Chosen
     image: Image
     truth: Float[np.ndarray, "T 4"]
+    mark: Mark
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -40,6 +43,7 @@ class Described:
     image_id: str
     view: View
     truth: Float[np.ndarray, "T 4"]
+    mark: Mark
 
 
 def pictures(
@@ -85,7 +89,8 @@ def _decoded(
         else:
             truth.append(box)
     if truth:
-        yield Picture(one, picture.image, np.array(truth))
+        mark = marks.of(data, picture.image)
+        yield Picture(one, picture.image, np.array(truth), mark)
 
 
 def views(
@@ -96,7 +101,7 @@ def views(
     work: WorkFolder,
 ) -> tuple[list[Described], list[InputFault]]:
     """The views of the training images of a slice, and its faults."""
-    name = work.name("views", training.digest, eyes_id)
+    name = work.name("views", training.digest, eyes_id, _FORMAT)
     content = work.find(name, dict)
     if content is None:
         made = [_described(found, eyes) for found in pictures(training, decoder)]
@@ -118,7 +123,7 @@ def _described(found: Picture | InputFault, eyes: Eyes) -> Described | InputFaul
         view = sight.look(found.image, eyes)
     except Exception as error:
         return method_fault(found.chosen, error)
-    return Described(found.chosen.image_id, view, found.truth)
+    return Described(found.chosen.image_id, view, found.truth, found.mark)
 
 
 def method_fault(one: Chosen, error: Exception) -> InputFault:
@@ -135,11 +140,15 @@ def _packed(made: list[Described | InputFault]) -> dict:
         "ids": tuple(one.image_id for one in seen),
         "views": tuple(one.view for one in seen),
         "truths": tuple(one.truth for one in seen),
+        "marks": tuple(tuple(one.mark) for one in seen),
         "faults": tuple(tuple(one) for one in made if isinstance(one, InputFault)),
     }
 
 
 def _unpacked(content: dict) -> tuple[list[Described], list[InputFault]]:
-    fields = (content[k] for k in ("ids", "views", "truths"))
-    seen = [Described(*values) for values in zip(*fields, strict=True)]
+    fields = (content[k] for k in ("ids", "views", "truths", "marks"))
+    seen = [
+        Described(image_id, view, truth, Mark(*mark))
+        for image_id, view, truth, mark in zip(*fields, strict=True)
+    ]
     return seen, [InputFault(*fault) for fault in content["faults"]]

@@ -104,7 +104,7 @@ class Examiner:
         lesson, method = self._lesson(exam), self.job.configuration.method
         with tally.timed("learn"):
             learnt = self.workshop.learn(lesson)
-        tables, _ = self.workshop.tables(lesson, learnt.appearance)
+        tables = self.workshop.tables(lesson, learnt.appearance).tables
         methods = comparison.appearance_alone(tables, learnt.appearance, method)
         for part in exam.parts:
             with tally.timed(f"learn without {part}"):

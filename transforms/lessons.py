@@ -11,6 +11,7 @@ from belvedere.core.class_model import Appearance, ClassModel
 from belvedere.core.configuration import Configuration
 from belvedere.core.context import learning
 from belvedere.transforms.inputs import InputFault
+from belvedere.transforms.marks import Mark
 from belvedere.transforms.records import WorkUnit
 from belvedere.transforms.training_slices import TrainingSlice
 from belvedere.transforms.work import WorkFolder
@@ -97,10 +98,13 @@ class Sketch:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Learnt:
-    """A model, how its learning went, and the images that were no use after all."""
+    """A model, how its learning went, and the images that were no use after all.
+
+    `marks` are those of the images that it was learned from.
+    """
 
     model: ClassModel
     learned: learning.Learned
     appearance: Appearance
-    images: int
+    marks: list[Mark]
     faults: list[InputFault]

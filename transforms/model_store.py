@@ -27,6 +27,7 @@ from belvedere.core.configuration import Sight
 from belvedere.core.formats import names
 from belvedere.core.sight import Eyes, Samples
 from belvedere.transforms import commits, documents, stores
+from belvedere.transforms.marks import Mark
 from belvedere.transforms.records import DataFile
 from belvedere.transforms.stores import OutputConflict, Store
 
@@ -97,6 +98,18 @@ def read_model(
             f"{store.path(said['eyes'])} is not what {label!r} was learned with"
         )
     return model, eyes
+
+
+def learned_from(store: Store, label: str, identity: str) -> list[Mark]:
+    """The marks of the images that a model was learned from, from its card.
+
+    Raises:
+      OutputConflict: the card is damaged, or of another version.
+    """
+    folder = f"{names.slug(label)}/{identity}"
+    with _conflicts(store.path(folder)):
+        said = json.loads(store.read(f"{folder}/{CARD}"))["learned_from"]
+        return [Mark(*text.split(" ")) for text in said]
 
 
 @contextlib.contextmanager

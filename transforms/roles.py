@@ -8,26 +8,36 @@ Paper: section 5, 60K images to learn from and 32K to judge on.
 
 import csv
 import dataclasses
-import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
 import numpy as np
+from jaxtyping import Int64
 
-from belvedere.core.assessment import near_duplicates, splits
+from belvedere.core.assessment import splits
 from belvedere.core.formats import names
 from belvedere.core.formats.faults import PictureError
-from belvedere.transforms import commits, model_store, records, sources, stores, tally
+from belvedere.transforms import (
+    commits,
+    marks,
+    model_store,
+    records,
+    sources,
+    stores,
+    tally,
+)
 from belvedere.transforms.inputs import InputFault
 from belvedere.transforms.lessons import Job
+from belvedere.transforms.marks import Mark
 from belvedere.transforms.training_slices import Chosen, TrainingSlice
 from belvedere.transforms.workshop_dofn import WorkshopDoFn
 
 SPLIT = "split.csv"
 LEARN = -1  # in place of a fold: an image that is only learned from
 _LISTED = 1000  # groups of near-duplicates that are told
+_FORMAT = 2  # of the marks that are kept
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,13 +81,12 @@ class Protocol:
         return {key: value for key, value in told.items() if key != "train"}
 
 
-class Mark(NamedTuple):
-    """What near-duplicates are known by."""
+class Marked(NamedTuple):
+    """A picture and what it is known by."""
 
     label: str
     image_id: str
-    content: str
-    fingerprint: tuple[int, ...]
+    mark: Mark
 
 
 Roles = dict[str, int]  # image id -> fold it is judged in, or LEARN
@@ -100,13 +109,15 @@ class TellApart(beam.PTransform):
     every: beam.PCollection
 
     def expand(self, classes: beam.PCollection) -> Any:
-        if not self.protocol.draws:
-            given = classes | "Given" >> beam.Map(_given, self.protocol)
+        if self.protocol.train is not None:
+            given = classes | "Given" >> beam.Map(_given, self.protocol.train)
             nothing = classes.pipeline | "NoDuplicates" >> beam.Create([[]])
             return {"roles": given, "duplicates": nothing}
-        marks = self.every | "Mark" >> beam.ParDo(_MarkDoFn(self.job))
+        marked = self.every | "Mark" >> beam.ParDo(_MarkDoFn(self.job))
+        if self.protocol.models is not None:
+            return self._unseen(classes, marked, self.protocol.models)
         split = (
-            marks
+            marked
             | "AllMarks" >> beam.combiners.ToList()
             | "Split"
             >> beam.FlatMap(_split, self.protocol, self.output).with_outputs(
@@ -115,45 +126,57 @@ class TellApart(beam.PTransform):
         )
         return {"roles": split.roles, "duplicates": split.duplicates}
 
+    def _unseen(
+        self, classes: beam.PCollection, marked: beam.PCollection, models: str
+    ) -> Any:
+        keyed = marked | "ByClass" >> beam.Map(lambda one: (one.label, one))
+        told = (
+            {"chosen": classes, "marked": keyed}
+            | "WithMarks" >> beam.CoGroupByKey()
+            | "Unseen"
+            >> beam.FlatMap(_unseen, models).with_outputs("duplicates", main="roles")
+        )
+        duplicates = (
+            told.duplicates
+            | "AllDuplicates" >> beam.combiners.ToList()
+            | "First" >> beam.Map(lambda every: sorted(every)[:_LISTED])
+        )
+        return {"roles": told.roles, "duplicates": duplicates}
+
 
 class _MarkDoFn(WorkshopDoFn):
-    """Content hash and fingerprint of each picture of a slice."""
+    """What each picture of a slice is known by."""
 
-    def process(self, training: TrainingSlice) -> Iterator[Mark]:
+    def process(self, training: TrainingSlice) -> Iterator[Marked]:
         def make() -> dict:
             return {"marks": tuple(self._marks(training))}
 
         work = self.workshop.work
         with tally.timed("fingerprint", len(training.chosen)):
-            kept = work.kept(work.name("marks", training.digest), dict, make)
-        for image_id, content, *prints in kept["marks"]:
-            fingerprint = tuple(int(part, 16) for part in prints)
-            yield Mark(training.label, image_id, content, fingerprint)
+            kept = work.kept(work.name("marks", training.digest, _FORMAT), dict, make)
+        for image_id, content, fingerprint in kept["marks"]:
+            yield Marked(training.label, image_id, Mark(content, fingerprint))
 
     def _marks(self, training: TrainingSlice) -> Iterator[tuple[str, ...]]:
         wanted = {c.uri: c for c in training.chosen}
         for found in sources.read(training.piece):
             if isinstance(found, InputFault) or found[0].uri not in wanted:
                 continue
-            content = hashlib.sha256(found[1]).hexdigest()
             try:
                 image = self.workshop.decoder.decode(found[1]).image
             except PictureError:  # is told of when it is described
                 continue
-            prints = near_duplicates.fingerprint(image)
-            parts = [f"{int(part):016x}" for part in prints]
-            yield (wanted[found[0].uri].image_id, content, *parts)
+            yield (wanted[found[0].uri].image_id, *marks.of(found[1], image))
 
 
-def _split(marks: list[Mark], protocol: Protocol, output: str) -> Iterator:
+def _split(marked: list[Marked], protocol: Protocol, output: str) -> Iterator:
     """Roles of the images of each class; writes the list of images."""
-    marks = sorted(marks)
-    if not marks:
+    marked = sorted(marked)
+    if not marked:
         yield beam.pvalue.TaggedOutput("duplicates", [])
         return
-    ids, labels = [m.image_id for m in marks], [m.label for m in marks]
-    prints = np.array([m.fingerprint for m in marks], np.uint64)
-    groups = near_duplicates.groups(ids, [m.content for m in marks], prints)
+    ids, labels = [m.image_id for m in marked], [m.label for m in marked]
+    groups = marks.groups(ids, [m.mark for m in marked])
     if protocol.folds is not None:
         part = splits.folds(ids, groups, protocol.folds, protocol.seed, labels)
     else:
@@ -161,19 +184,20 @@ def _split(marks: list[Mark], protocol: Protocol, output: str) -> Iterator:
         kept = splits.holdout(ids, groups, share, protocol.seed, labels)
         part = np.where(kept, 0, LEARN)
     roles: dict[str, Roles] = {}
-    for mark, fold in zip(marks, part.tolist(), strict=True):
-        roles.setdefault(mark.label, {})[mark.image_id] = fold
+    for one, fold in zip(marked, part.tolist(), strict=True):
+        roles.setdefault(one.label, {})[one.image_id] = fold
     _write_split(roles, protocol, output)
     yield from roles.items()
-    yield beam.pvalue.TaggedOutput("duplicates", _alike(marks, groups))
+    said = [f"{m.label}: {m.image_id}" for m in marked]
+    yield beam.pvalue.TaggedOutput("duplicates", _alike(said, groups)[:_LISTED])
 
 
-def _alike(marks: list[Mark], groups: np.ndarray) -> list[list[str]]:
-    """Groups of near-duplicates, by class and id."""
+def _alike(said: Sequence[str], groups: Int64[np.ndarray, " n"]) -> list[list[str]]:
+    """Groups of near-duplicates."""
     members: dict[int, list[str]] = {}
-    for mark, group in zip(marks, groups.tolist(), strict=True):
-        members.setdefault(group, []).append(f"{mark.label}: {mark.image_id}")
-    return [sorted(some) for some in members.values() if len(some) > 1][:_LISTED]
+    for name, group in zip(said, groups.tolist(), strict=True):
+        members.setdefault(group, []).append(name)
+    return [sorted(some) for some in members.values() if len(some) > 1]
 
 
 def _write_split(roles: dict[str, Roles], protocol: Protocol, output: str) -> None:
@@ -190,25 +214,46 @@ def _write_split(roles: dict[str, Roles], protocol: Protocol, output: str) -> No
 
 
 def _given(
-    keyed: tuple[str, tuple[Chosen, ...]], protocol: Protocol
+    keyed: tuple[str, tuple[Chosen, ...]], train: frozenset[str]
 ) -> tuple[str, Roles]:
-    """Roles where they are not drawn."""
+    """Roles where the images to learn from are named."""
     label, chosen = keyed
-    if protocol.train is not None:
-        learn = {c.image_id for c in chosen} & protocol.train
-    else:
-        seen = _trained_on(protocol.models or "", label)
-        learn = {c.image_id for c in chosen if c.uri in seen}
-    return label, {c.image_id: LEARN if c.image_id in learn else 0 for c in chosen}
+    return label, {c.image_id: LEARN if c.image_id in train else 0 for c in chosen}
 
 
-def _trained_on(models: str, label: str) -> set[str]:
-    """Addresses of the images that the model of a class was learned from."""
+def _unseen(keyed: tuple[str, dict[str, Iterable]], models: str) -> Iterator:
+    """Roles by what the model of a class was learned from, or from a copy of it."""
+    label, joined = keyed
+    marked = sorted(joined["marked"])
+    uris, seen = _learned_from(models, label)
+    ids = [one.image_id for one in marked]
+    trained = [f"\0{number}" for number in range(len(seen))]  # like no image's id
+    groups = marks.groups([*ids, *trained], [*(one.mark for one in marked), *seen])
+    copied = set(groups[len(ids) :].tolist())
+    known = {i for i, g in zip(ids, groups.tolist(), strict=False) if g in copied}
+    for chosen in joined["chosen"]:
+        known |= {c.image_id for c in chosen if c.uri in uris}
+        yield (
+            label,
+            {c.image_id: LEARN if c.image_id in known else 0 for c in chosen},
+        )
+    new = [n for n, image_id in enumerate(ids) if image_id not in known]
+    for some in _alike([f"{label}: {ids[n]}" for n in new], groups[new]):
+        yield beam.pvalue.TaggedOutput("duplicates", some)
+
+
+def _learned_from(models: str, label: str) -> tuple[set[str], list[Mark]]:
+    """Addresses and marks of the images that the model of a class was learned from."""
     store = stores.store_for(models)
-    mine = f"{names.slug(label)}/{model_store.index(models).of(label)}/"
+    identity = model_store.index(models).of(label)
+    if identity is None:
+        return set(), []
+    seen = model_store.learned_from(store, label, identity)
+    mine = f"{names.slug(label)}/{identity}/"
     for manifest in commits.Log(store).manifests():
         for entry in manifest.entries:
             if any(file.name.startswith(mine) for file in entry.files):
                 record = records.find(store, entry.unit)
-                return {one.uri for one in record.unit.inputs} if record else set()
-    return set()
+                uris = {one.uri for one in record.unit.inputs} if record else set()
+                return uris, seen
+    return set(), seen

@@ -8,6 +8,7 @@ and small numbers have to travel between its workers.
 
 import functools
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from belvedere.core import configuration, localization, sight
 from belvedere.core.appearance import vocabulary
@@ -19,7 +20,18 @@ from belvedere.transforms import decoding, describe, model_store, stores
 from belvedere.transforms.describe import Described
 from belvedere.transforms.inputs import InputFault
 from belvedere.transforms.lessons import Job, Learnt, Lesson, Sketch, learning_of
+from belvedere.transforms.marks import Mark
 from belvedere.transforms.training_slices import TrainingSlice
+
+_FORMAT = 2  # of the tables that are kept
+
+
+class Competed(NamedTuple):
+    """By image: its table, what it is known by; and images that gave none."""
+
+    tables: dict[str, Competition]
+    marks: dict[str, Mark]
+    faults: list[InputFault]
 
 
 class Workshop:
@@ -145,18 +157,16 @@ class Workshop:
         if appearance := self.work.find(name, Appearance):
             self._tables(training, unit, appearance)
 
-    def tables(
-        self, lesson: Lesson, appearance: Appearance
-    ) -> tuple[dict[str, Competition], list[InputFault]]:
+    def tables(self, lesson: Lesson, appearance: Appearance) -> Competed:
         """The tables of all images of a lesson."""
-        tables: dict[str, Competition] = {}
-        faults: list[InputFault] = []
+        every = Competed({}, {}, [])
         for training in lesson.slices:
             unit, among = lesson.unit.digest, lesson.among
-            more, unusable = self._tables(training, unit, appearance, among)
-            tables |= more
-            faults += unusable
-        return tables, faults
+            more = self._tables(training, unit, appearance, among)
+            every.tables.update(more.tables)
+            every.marks.update(more.marks)
+            every.faults.extend(more.faults)
+        return every
 
     def _tables(
         self,
@@ -164,25 +174,30 @@ class Workshop:
         unit: str,
         appearance: Appearance,
         among: frozenset[str] | None = None,
-    ) -> tuple[dict[str, Competition], list[InputFault]]:
+    ) -> Competed:
         """The table of hyper-features and losses of each image of a slice."""
 
         def make() -> dict:
-            tables, faults = {}, []
+            tables, marks, faults = {}, {}, []
             chosen = {c.image_id: c for c in training.chosen}
             for one in self.views(training)[0]:
                 if among is not None and one.image_id not in among:
                     continue
                 try:
                     tables[one.image_id] = self._competition(one, appearance)
+                    marks[one.image_id] = tuple(one.mark)
                 except Exception as error:
                     fault = describe.method_fault(chosen[one.image_id], error)
                     faults.append(tuple(fault))
-            return {"tables": tables, "faults": tuple(faults)}
+            return {"tables": tables, "marks": marks, "faults": tuple(faults)}
 
-        name = self.work.name("tables", training.digest, unit)
+        name = self.work.name("tables", training.digest, unit, _FORMAT)
         kept = self.work.kept(name, dict, make)
-        return kept["tables"], [InputFault(*fault) for fault in kept["faults"]]
+        return Competed(
+            kept["tables"],
+            {image_id: Mark(*mark) for image_id, mark in kept["marks"].items()},
+            [InputFault(*fault) for fault in kept["faults"]],
+        )
 
     def _competition(self, one: Described, appearance: Appearance) -> Competition:
         if one.image_id not in appearance.folds:
@@ -195,11 +210,14 @@ class Workshop:
     def learn(self, lesson: Lesson) -> Learnt:
         """The model of a class."""
         appearance = self.appearance(lesson)
-        tables, faults = self.tables(lesson, appearance)
+        competed = self.tables(lesson, appearance)
         method = self.job.configuration.method
         with learning_of("context"):
-            model, learned = localization.learn_context(tables, appearance, method)
-        return Learnt(model, learned, appearance, len(tables), faults)
+            model, learned = localization.learn_context(
+                competed.tables, appearance, method
+            )
+        marks = list(competed.marks.values())
+        return Learnt(model, learned, appearance, marks, competed.faults)
 
 
 def _descriptors(one: describe.Picture, settings: configuration.Sight) -> dict:

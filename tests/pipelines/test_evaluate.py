@@ -199,6 +199,37 @@ def test_given_models_are_judged_on_what_they_have_not_seen(tmp_path):
             assert verdict.scores["full"][k] == rows[name]["expected_iou"]
 
 
+def test_copies_of_what_a_model_was_learned_from_are_not_new(tmp_path):
+    """Elsewhere, under other names, one half of them compressed anew."""
+    world, moved = runs.world(), tmp_path / "moved"
+    lines = ["image,class,xmin,ymin,xmax,ymax"]
+    with (world / toy_data.TRUTH).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    pictures = sorted({row["image"] for row in rows})
+    for row in rows:
+        number = pictures.index(row["image"])
+        name = f"images/{row['class']}/copy-{number}.jpg"
+        target = moved / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if number % 2:
+            Image.open(world / row["image"]).save(target, quality=80)
+        else:
+            shutil.copy(world / row["image"], target)
+        corners = [row[k] for k in ("xmin", "ymin", "xmax", "ymax")]
+        lines.append(",".join([name, row["class"], *corners]))
+    (moved / "boxes.csv").write_text("\n".join(lines) + "\n")
+    options = evaluate.Options(
+        (str(moved / "images"),),
+        str(moved / "boxes.csv"),
+        str(tmp_path / "out"),
+        str(tmp_path / "work"),
+        Protocol(models=runs.models()),
+        runs.TINY,
+    )
+    judged = [v.image_ids for v in evaluate.main(options).verdicts]
+    assert [len(ids) for ids in judged] == [runs.UNBOXED] * len(runs.LABELS)
+
+
 def test_a_class_that_cannot_be_learned_is_told(boxed, tmp_path):
     shutil.copytree(boxed, tmp_path, dirs_exist_ok=True)
     lines = (tmp_path / toy_data.BOXES).read_text().splitlines()
