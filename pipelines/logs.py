@@ -10,10 +10,12 @@ import json
 import logging
 import sys
 
-# Beam says these of every pipeline; nothing follows from them.
+# Beam says these of every pipeline, the last where a job ends before its workers look;
+# nothing follows from them: a job that fails ends the command with its error.
 _NOISE = (
     "apitools not found",
     "This output type hint will be ignored",
+    "Failed to read inputs in the data plane",
 )
 
 
