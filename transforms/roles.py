@@ -17,17 +17,8 @@ import numpy as np
 from jaxtyping import Int64
 
 from belvedere.core.assessment import splits
-from belvedere.core.formats import names
 from belvedere.core.formats.faults import PictureError
-from belvedere.transforms import (
-    commits,
-    marks,
-    model_store,
-    records,
-    sources,
-    stores,
-    tally,
-)
+from belvedere.transforms import marks, model_store, sources, stores, tally
 from belvedere.transforms.inputs import InputFault
 from belvedere.transforms.lessons import Job
 from belvedere.transforms.marks import Mark
@@ -224,36 +215,23 @@ def _given(
 def _unseen(keyed: tuple[str, dict[str, Iterable]], models: str) -> Iterator:
     """Roles by what the model of a class was learned from, or from a copy of it."""
     label, joined = keyed
-    marked = sorted(joined["marked"])
-    uris, seen = _learned_from(models, label)
+    marked, seen = sorted(joined["marked"]), _learned_from(models, label)
     ids = [one.image_id for one in marked]
     trained = [f"\0{number}" for number in range(len(seen))]  # like no image's id
     groups = marks.groups([*ids, *trained], [*(one.mark for one in marked), *seen])
     copied = set(groups[len(ids) :].tolist())
     known = {i for i, g in zip(ids, groups.tolist(), strict=False) if g in copied}
     for chosen in joined["chosen"]:
-        known |= {c.image_id for c in chosen if c.uri in uris}
-        yield (
-            label,
-            {c.image_id: LEARN if c.image_id in known else 0 for c in chosen},
-        )
+        roles = {c.image_id: LEARN if c.image_id in known else 0 for c in chosen}
+        yield label, roles
     new = [n for n, image_id in enumerate(ids) if image_id not in known]
     for some in _alike([f"{label}: {ids[n]}" for n in new], groups[new]):
         yield beam.pvalue.TaggedOutput("duplicates", some)
 
 
-def _learned_from(models: str, label: str) -> tuple[set[str], list[Mark]]:
-    """Addresses and marks of the images that the model of a class was learned from."""
-    store = stores.store_for(models)
+def _learned_from(models: str, label: str) -> list[Mark]:
+    """The marks of the images that the model of a class was learned from."""
     identity = model_store.index(models).of(label)
     if identity is None:
-        return set(), []
-    seen = model_store.learned_from(store, label, identity)
-    mine = f"{names.slug(label)}/{identity}/"
-    for manifest in commits.Log(store).manifests():
-        for entry in manifest.entries:
-            if any(file.name.startswith(mine) for file in entry.files):
-                record = records.find(store, entry.unit)
-                uris = {one.uri for one in record.unit.inputs} if record else set()
-                return uris, seen
-    return set(), seen
+        return []
+    return model_store.learned_from(stores.store_for(models), label, identity)
