@@ -80,7 +80,7 @@ def _workers(launcher: int) -> list[int]:
             if _is_worker(process, launcher)
         ]
         if len(found) == 2:
-            time.sleep(3)
+            time.sleep(1)  # of about three, from loading to the last row
             return found
     raise AssertionError("no workers")
 
