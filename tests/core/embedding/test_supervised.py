@@ -71,8 +71,9 @@ def test_a_folds_map_does_not_see_its_targets():
     settings = RidgeSettings(LAMBDAS)
     a = supervised._fits(gram, relations, folds, FOLDS, settings)
     b = supervised._fits(gram, changed, folds, FOLDS, settings)
-    np.testing.assert_array_equal(a.alpha[:, :, 2], b.alpha[:, :, 2])
-    np.testing.assert_array_equal(a.intercepts[:, 2], b.intercepts[:, 2])
+    # other problems in the same product of matrices may change the last bits of a sum
+    np.testing.assert_allclose(a.alpha[:, :, 2], b.alpha[:, :, 2], atol=1e-9)
+    np.testing.assert_allclose(a.intercepts[:, 2], b.intercepts[:, 2], atol=1e-9)
     for f in (0, 1, 3, 4, 5):
         assert np.abs(a.alpha[:, :, f] - b.alpha[:, :, f]).max() > 1e-3
 
