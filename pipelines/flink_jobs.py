@@ -7,6 +7,7 @@ name of its own and is cancelled at the cluster, where `--flink_master` tells it
 
 import json
 import re
+import time
 import urllib.parse
 import urllib.request
 import uuid
@@ -20,7 +21,7 @@ from apache_beam.options.pipeline_options import (
 
 _ENDED = {"FINISHED", "FAILED", "CANCELED", "SUSPENDED"}
 _ID = re.compile(r"[0-9a-f]{32}")
-_SECONDS = 30
+_SECONDS, _PAUSE = 30, 5
 
 
 def name(options: PipelineOptions) -> None:
@@ -30,8 +31,12 @@ def name(options: PipelineOptions) -> None:
         known.job_name = f"belvedere-{uuid.uuid4().hex[:12]}"
 
 
-def cancel(options: PipelineOptions) -> bool:
+def cancel(options: PipelineOptions, tries: int = 1) -> bool:
     """Cancels the job of these options; False if it is not for a Flink that we know.
+
+    Args:
+      options: of the job, which has a name.
+      tries: to reach the cluster, with some seconds in between.
 
     Raises:
       OSError: the cluster does not answer.
@@ -43,7 +48,7 @@ def cancel(options: PipelineOptions) -> bool:
     wanted = options.view_as(GoogleCloudOptions).job_name
     found = [
         job["jid"]
-        for job in _asked(f"{cluster}/jobs/overview")["jobs"]
+        for job in _jobs(cluster, tries)
         if job["name"] == wanted and job["state"] not in _ENDED
     ]
     if len(found) != 1 or not _ID.fullmatch(found[0]):
@@ -59,6 +64,17 @@ def _cluster(options: PipelineOptions) -> str:
         return ""
     url = told if "://" in told else f"http://{told}"
     return url.rstrip("/") if urllib.parse.urlsplit(url).hostname else ""
+
+
+def _jobs(cluster: str, tries: int) -> list[dict[str, Any]]:
+    for left in reversed(range(tries)):
+        try:
+            return _asked(f"{cluster}/jobs/overview")["jobs"]
+        except OSError:
+            if not left:
+                raise
+            time.sleep(_PAUSE)
+    return []
 
 
 def _asked(url: str, method: str = "GET") -> Any:

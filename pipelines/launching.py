@@ -28,6 +28,7 @@ from belvedere.transforms import commit, commits, manifests, records, stores, ta
 from belvedere.transforms.stores import OutputConflict
 
 _IN_PROCESS = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
+_TRIES = 12  # a minute, to stop a job that was lost
 _log = logging.getLogger("belvedere")
 
 
@@ -50,11 +51,6 @@ class Counts:
     @property
     def tasks(self) -> int:
         return self.annotated + self.refused + self.dead + self.already_done
-
-    @property
-    def dead_share(self) -> float:
-        """Of the tasks that this run worked on."""
-        return self.dead / max(1, self.tasks - self.already_done)
 
 
 def run_id() -> str:
@@ -168,16 +164,27 @@ def _finished(pipeline: beam.Pipeline) -> PipelineResult:
     except KeyboardInterrupt:
         _cancel(result, pipeline.options)
         raise
+    except Exception:
+        if not _ended(result):  # we lost it; a scheduler is to find no other beside it
+            _cancel(result, pipeline.options, _TRIES)
+        raise
     return result
 
 
-def _cancel(result: PipelineResult, options: PipelineOptions) -> None:
+def _ended(result: PipelineResult) -> bool:
+    try:
+        return PipelineState.is_terminal(result.state)
+    except Exception:  # out of reach
+        return False
+
+
+def _cancel(result: PipelineResult, options: PipelineOptions, tries: int = 1) -> None:
     """A job that runs elsewhere would go on."""
     try:
-        if not flink_jobs.cancel(options):
+        if not flink_jobs.cancel(options, tries):
             result.cancel()
     except Exception as error:  # of the network; some of Beam's runners cannot
-        _log.warning("the job could not be stopped, it goes on elsewhere: %s", error)
+        _log.warning("the job could not be stopped, it may go on elsewhere: %s", error)
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ class Flink(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answers)
         self.jobs: list[dict[str, str]] = []
         self.patched: list[str] = []
+        self.away = 0
 
     def runs(self, jid: str, name: str, state: str = "RUNNING") -> None:
         self.jobs.append({"jid": jid, "name": name, "state": state})
@@ -30,7 +31,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         assert self.path == "/jobs/overview"
-        self._say(200, {"jobs": self.server.jobs})
+        self.server.away -= 1
+        self._say(503 if self.server.away >= 0 else 200, {"jobs": self.server.jobs})
 
     def do_PATCH(self) -> None:
         self.server.patched.append(self.path)
@@ -73,6 +75,19 @@ def test_our_job_is_cancelled_and_no_other(flink, options):
     flink.runs(32 * "c", _name(options), "CANCELED")
     flink.runs(MINE, _name(options))
     assert flink_jobs.cancel(options)
+    assert flink.patched == [f"/jobs/{MINE}?mode=cancel"]
+
+
+def test_a_cluster_that_is_away_for_a_moment_is_asked_again(
+    flink, options, monkeypatch
+):
+    monkeypatch.setattr(flink_jobs, "_PAUSE", 0)
+    flink.runs(MINE, _name(options))
+    flink.away = 2
+    with pytest.raises(OSError, match="503"):
+        flink_jobs.cancel(options, tries=2)
+    flink.away = 2
+    assert flink_jobs.cancel(options, tries=3)
     assert flink.patched == [f"/jobs/{MINE}?mode=cancel"]
 
 

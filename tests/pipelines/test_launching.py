@@ -7,8 +7,9 @@ import pytest
 from apache_beam.metrics.execution import MetricKey, MetricResult
 from apache_beam.metrics.metricbase import MetricName
 from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.runner import PipelineState
 
-from belvedere.pipelines import launching
+from belvedere.pipelines import flink_jobs, launching
 from belvedere.transforms import commit, commits, manifests, stores, tally
 
 
@@ -25,8 +26,11 @@ class Result:
     def metrics(self) -> types.SimpleNamespace:
         return types.SimpleNamespace(query=lambda _: {"counters": self.counters})
 
+    error: BaseException = KeyboardInterrupt()
+    state = PipelineState.RUNNING
+
     def wait_until_finish(self) -> None:
-        raise KeyboardInterrupt
+        raise self.error
 
     def cancel(self) -> None:
         self.cancelled = True
@@ -108,7 +112,47 @@ def test_a_job_that_cannot_be_stopped_is_told_of(caplog, monkeypatch):
     monkeypatch.setattr(Result, "cancel", cannot)
     with pytest.raises(KeyboardInterrupt):
         launching._finished(_pipeline(Result))
-    assert "goes on elsewhere: no such path" in caplog.text
+    assert "may go on elsewhere: no such path" in caplog.text
+
+
+class Lost(Result):
+    """A job whose runner broke off in the middle of waiting."""
+
+    error = ConnectionError("no answer")
+
+
+class OutOfReach(Lost):
+    """A job that even its state cannot be asked of."""
+
+    @property
+    def state(self) -> str:
+        raise ConnectionError("no answer")
+
+
+class Failed(Lost):
+    """A job that has come to its end."""
+
+    state = PipelineState.FAILED
+
+
+@pytest.mark.parametrize(
+    ("kind", "cancelled"), [(Lost, True), (OutOfReach, True), (Failed, False)]
+)
+def test_a_job_that_is_lost_does_not_go_on(kind, cancelled, caplog):
+    """A scheduler that tries again would start another beside it."""
+    result = kind()
+    with pytest.raises(ConnectionError, match="no answer"):
+        launching._finished(_pipeline(lambda: result))
+    assert result.cancelled == cancelled and not caplog.text
+
+
+def test_a_cluster_is_given_time_to_come_back(monkeypatch):
+    tries = []
+    monkeypatch.setattr(flink_jobs, "cancel", lambda _, n: tries.append(n) or True)
+    for kind in (Lost, Result):
+        with pytest.raises((ConnectionError, KeyboardInterrupt)):
+            launching._finished(_pipeline(kind))
+    assert tries[0] > tries[1] == 1  # a user at the keyboard does not wait
 
 
 def test_only_a_single_process_here_works_alone():
