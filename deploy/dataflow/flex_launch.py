@@ -15,11 +15,13 @@ from belvedere.pipelines import __main__ as command_line
 # The others have work left when their graph is done, which a template never sees.
 COMMANDS = ("annotate", "train")
 # What the service does not know of a template; see deploy/README.md for the reasons. In
-# front, so that the same option among the parameters counts.
+# front, so that the same option among the parameters counts. Only service options add
+# up: the longest time is left out where another is given.
+_LONGEST = "max_workflow_runtime_walltime_seconds"
 DEFAULTS = (
     "--number_of_worker_harness_threads=1",
     "--disk_size_gb=50",
-    "--dataflow_service_options=max_workflow_runtime_walltime_seconds=72000",
+    f"--dataflow_service_options={_LONGEST}=72000",
 )
 # The image has everything: nothing is staged, nothing of this file is pickled.
 ALWAYS = (
@@ -50,7 +52,9 @@ def arranged(flags: Sequence[str]) -> list[str]:
             ours.append(f"--{spelled}{equals}{value}")
         else:
             beams.append(flag)
-    return [command, *ours, "--log-format=json", "--", *DEFAULTS, *beams, *ALWAYS]
+    limited = any(_LONGEST in flag for flag in beams)
+    defaults = [one for one in DEFAULTS if not (limited and _LONGEST in one)]
+    return [command, *ours, "--log-format=json", "--", *defaults, *beams, *ALWAYS]
 
 
 def _options(command: str) -> frozenset[str]:

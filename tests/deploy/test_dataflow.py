@@ -88,6 +88,24 @@ def test_a_template_runs_as_the_command_of_the_readme(commands):
     assert said.disk_size_gb == 100  # what is given counts, not the default
 
 
+def test_a_longest_time_that_is_given_is_the_only_one():
+    """Service options add up: with two the service would choose."""
+    name, start = "max_workflow_runtime_walltime_seconds", "--dataflow_service_options"
+    given = [f"{start}=enable_prime", f"{start}=worker_accelerator=x,{name}=3600"]
+    made = _flex_launch().arranged(["--images=gs://b/in", *given])
+    assert [flag for flag in made if flag.startswith(start)] == given
+    made = _flex_launch().arranged(["--images=gs://b/in", given[0]])
+    assert f"{start}={name}=72000" in made and given[0] in made
+
+
+def test_paths_are_those_that_workers_of_google_can_reach():
+    paths = {"images", "models", "output", "boxes", "work"}
+    for name in paths:
+        (pattern,) = PARAMETERS[name]["regexes"]
+        assert re.match(pattern, "gs://b/x") and not re.match(pattern, "s3://b/x")
+    assert "s3" not in (FOLDER / "metadata.json").read_text()
+
+
 def test_only_commands_that_end_with_their_graph_are_templates():
     assert set(_flex_launch().COMMANDS) == {"annotate", "train"}
     for command in ("evaluate", "retry"):
