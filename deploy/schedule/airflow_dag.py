@@ -31,13 +31,14 @@ NIGHTLY = {
     "start_date": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
     "catchup": False,
     "max_active_runs": 1,
+    # All tries together: over before the next night starts. What runs then is stopped,
+    # and with it its pod or its job on Dataflow.
+    "dagrun_timeout": datetime.timedelta(hours=20),
     "default_args": {
         # For a lost machine: what is finished is found, the rest is done. A mistake in
         # the options is tried again, too, and fails within seconds.
         "retries": 2,
         "retry_delay": datetime.timedelta(minutes=5),
-        # Over before the next night starts.
-        "execution_timeout": datetime.timedelta(hours=20),
     },
 }
 

@@ -15,6 +15,7 @@ from belvedere.pipelines import failures
 
 SCHEDULE = pathlib.Path(__file__).parent.parent.parent / "deploy" / "schedule"
 UNITS = ("belvedere-annotate.service", "belvedere-annotate.timer")
+HOUR = 3600
 AIRFLOW = os.environ.get("AIRFLOW_PYTHON")
 LOAD = """
 import json, sys
@@ -24,9 +25,8 @@ bag = DagBag(sys.argv[1])
 plain = ApiClient().sanitize_for_serialization
 pod = bag.dags["belvedere_nightly_flink"].tasks[0]
 print(json.dumps({"errors": bag.import_errors, "dags": {
-    name: [dag.max_active_runs, dag.catchup, [
-        [t.task_id, t.task_type, t.execution_timeout.total_seconds()]
-        for t in dag.tasks]]
+    name: [dag.max_active_runs, dag.catchup, dag.dagrun_timeout.total_seconds(), [
+        [t.task_id, t.task_type] for t in dag.tasks]]
     for name, dag in bag.dags.items()}, "namespace": pod.namespace, "pod": plain({
         "serviceAccountName": pod.service_account_name,
         "automountServiceAccountToken": pod.automount_service_account_token,
@@ -85,6 +85,29 @@ def test_service_has_no_rights_beyond_its_folders():
     assert service["User"] != "root" and service["CapabilityBoundingSet"] == ""
 
 
+def test_all_tries_of_a_night_are_over_before_the_next():
+    unit = _unit(UNITS[0])
+    told = {**unit["Unit"], **unit["Service"]}
+    starts = int(told["StartLimitBurst"])
+    parts = ("TimeoutStartSec", "TimeoutStopSec", "RestartSec")
+    a_try, window = sum(_seconds(told[p]) for p in parts), told["StartLimitIntervalSec"]
+    # The limit still counts the first start when one too many would come; then no more.
+    delay = _seconds(_unit(UNITS[1])["Timer"]["RandomizedDelaySec"])
+    assert starts * a_try < _seconds(window) < 24 * HOUR - delay
+    for file in ("schedule/cronjob.yaml", "flink/job.yaml", "flink/laptop-job.yaml"):
+        text = (SCHEDULE.parent / file).read_text()
+        assert re.search(r"activeDeadlineSeconds: (\d+)", text).group(1) == "72000"
+    # Of a DAG; `execution_timeout` would be that of a try.
+    dag = (SCHEDULE / "airflow_dag.py").read_text()
+    assert '    "dagrun_timeout": datetime.timedelta(hours=20),' in dag
+
+
+def _seconds(said: str) -> int:
+    units = {"h": HOUR, "min": 60, "s": 1, "": 1}
+    number, unit = re.fullmatch(r"(\d+)(\D*)", said).groups()
+    return int(number) * units[unit]
+
+
 @pytest.mark.skipif(not AIRFLOW, reason="make test-airflow says which python has it")
 def test_dags_load_in_airflow(tmp_path):
     done = subprocess.run(
@@ -102,10 +125,9 @@ def test_dags_load_in_airflow(tmp_path):
         "belvedere_nightly_flink": "KubernetesPodOperator",
     }
     assert set(found["dags"]) == set(operators)
-    for name, (active, catchup, tasks) in found["dags"].items():
-        assert active == 1 and not catchup
-        assert [t[:2] for t in tasks] == [["annotate", operators[name]]]
-        assert tasks[0][2] < 24 * 3600
+    for name, (active, catchup, seconds, tasks) in found["dags"].items():
+        assert active == 1 and not catchup and seconds == 20 * HOUR
+        assert tasks == [["annotate", operators[name]]]
     job = yaml.safe_load((SCHEDULE.parent / "flink" / "job.yaml").read_text())
     pod = job["spec"]["template"]["spec"]
     for told, wanted in (
