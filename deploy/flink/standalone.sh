@@ -5,7 +5,7 @@
 #   standalone.sh [TASKMANAGERS]     by default 2
 # Then, with as many slots to spare as the loss of a TaskManager costs:
 #   belvedere annotate --images=in --models=models --output=out -- \
-#     --runner=PortableRunner --job_endpoint=localhost:8099 \
+#     --runner=PortableRunner --job_endpoint=localhost:8099 --flink_master=localhost:8081 \
 #     --environment_type=EXTERNAL --environment_config=worker-pool:50000 \
 #     --parallelism=2 --sdk_worker_parallelism=2
 # From the environment: PYTHON, the one that has belvedere; the ports JOB_PORT (8099),

@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 
 SCRIPT = pathlib.Path(__file__).parent.parent.parent / "deploy/flink/standalone.sh"
@@ -30,3 +32,11 @@ def test_a_jobmanager_that_ends_is_not_waited_for(tmp_path):
         [SCRIPT, "1"], env=known, capture_output=True, text=True, timeout=30
     )
     assert done.returncode == 1 and f"look into {tmp_path}" in done.stderr
+
+
+def test_the_readme_has_the_command_that_the_script_tells():
+    told = re.search(r"^#   (belvedere .*\n(?:#     .*\n)*)", SCRIPT.read_text(), re.M)
+    words = shlex.split(re.sub(r"\\?\n(# )?", " ", told.group(1)))
+    readme = (SCRIPT.parent.parent / "README.md").read_text()
+    (row,) = re.findall(r"`flink/standalone.sh` \| `(.*)` \|", readme)
+    assert shlex.split(row) == words
