@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from typing import get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -16,6 +17,7 @@ from belvedere.core.embedding.presets import EmbeddingSettings, Kind
 from belvedere.core.embedding.sampling import SamplingSettings
 from belvedere.core.prediction.fitting import GPSettings
 from belvedere.core.prediction.relation_gp import RelationGP
+from belvedere.core.types import LARGEST_SEED, R, require_range
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +45,17 @@ class Settings:
     consistency: Consistency = Consistency.MAX
     voting: Voting = dataclasses.field(default_factory=Voting)
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"kind {self.kind!r}, wanted paper or classic")
+        if self.embedding.dimensions <= R:
+            raise ValueError(
+                f"embedding.dimensions is {self.embedding.dimensions}, wanted more "
+                f"than {R}, which predict the relations"
+            )
+        require_range(self, ("exemplars",), 1)
+        require_range(self, ("seed",), 0, LARGEST_SEED)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -10,9 +10,11 @@ import difflib
 import enum
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from belvedere.core import types
 from belvedere.core.appearance import registry
 from belvedere.core.class_model import Settings
 from belvedere.core.windows.randomized_prim import PrimSettings
@@ -48,6 +50,12 @@ class Sight:
     negative_images: int = 200
     negatives_per_image: int = 10
 
+    def __post_init__(self) -> None:
+        types.require_range(self, ("side", "windows"), 1)
+        types.require_range(self, ("word_images", "words_per_image"), 1)
+        types.require_range(self, ("negative_images", "negatives_per_image"), 1)
+        types.require_positive(self, ("k",))
+
     def prim(self) -> PrimSettings:
         return PrimSettings(windows=self.windows, k=self.k)
 
@@ -71,6 +79,10 @@ class Configuration:
     most_images: int = 500
     least_ceiling: float = 0.5
     accept: float = 0.5
+
+    def __post_init__(self) -> None:
+        types.require_range(self, ("least_images", "most_images"), 1)
+        types.require_range(self, ("least_ceiling", "accept"), 0, 1)
 
 
 def resolve(
@@ -144,6 +156,8 @@ def _converted(old: Any, new: Any) -> Any:
         return float(new)
     if type(new) is not type(old):
         raise TypeError(f"wanted a {type(old).__name__}")
+    if isinstance(new, float) and not math.isfinite(new):
+        raise ValueError("wanted a finite number")
     return new
 
 

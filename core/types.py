@@ -6,6 +6,8 @@ Shapes and finiteness are checked once, where a value is made.
 """
 
 import dataclasses
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float, Float32, UInt8
@@ -20,6 +22,7 @@ HYPERFEATURES = (
 )
 R = len(RELATIONS)
 P = len(HYPERFEATURES)
+LARGEST_SEED = 2**32 - 1  # that all generators of random numbers take
 
 
 def require_shape(name: str, array: np.ndarray, *shape: int | None) -> None:
@@ -32,6 +35,32 @@ def require_shape(name: str, array: np.ndarray, *shape: int | None) -> None:
         raise ValueError(f"{name} has shape {array.shape}, wanted {shape}")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} holds NaN or infinite values")
+
+
+def require_range(
+    settings: object,
+    names: Sequence[str],
+    least: int,
+    most: int | float = math.inf,
+) -> None:
+    """Raises ValueError unless these fields lie in a range; of a tuple, all items."""
+    wanted = f"{least} or more" if most == math.inf else f"{least} to {most}"
+    _require(settings, names, lambda item: least <= item <= most, wanted)
+
+
+def require_positive(settings: object, names: Sequence[str]) -> None:
+    """Raises ValueError unless these fields are finite and above 0; of tuples, all."""
+    _require(settings, names, lambda item: 0 < item < math.inf, "above 0")
+
+
+def _require(
+    settings: object, names: Sequence[str], fits: Callable[[float], bool], wanted: str
+) -> None:
+    for name in names:
+        value = getattr(settings, name)
+        items = value if isinstance(value, tuple) else (value,)
+        if not items or not all(map(fits, items)):
+            raise ValueError(f"{name} is {value}, wanted {wanted}")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

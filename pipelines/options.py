@@ -98,10 +98,25 @@ Config = Annotated[
 Set = Annotated[
     list[str] | None, _option("set", "KEY=VALUE", "One setting; repeatable.")
 ]
-Seed = Annotated[int | None, _option("seed", "N", "Same as --set method.seed=N.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        metavar="N",
+        min=0,
+        max=2**32 - 1,
+        help="Same as --set method.seed=N.",
+    ),
+]
 Accept = Annotated[
     float | None,
-    _option("accept", "IOU", "Accept boxes from this expected IoU on  [0.5]."),
+    typer.Option(
+        "--accept",
+        metavar="IOU",
+        min=0,
+        max=1,
+        help="Accept boxes from this expected IoU on  [0.5].",
+    ),
 ]
 Classes = Annotated[
     str | None, _option("classes", "A,B", "These classes only, by name.")
@@ -154,7 +169,7 @@ def configured(
 
     named = {"method.seed": seed, "accept": accept, "most_images": most_images}
     with opening():
-        found = configuration.resolve(
+        return configuration.resolve(
             str(preset),
             _toml(config) if config else None,
             [
@@ -162,8 +177,6 @@ def configured(
                 *(f"{k}={v}" for k, v in named.items() if v is not None),
             ],
         )
-        found.sight.prim()  # has its own opinion of the values
-    return found
 
 
 def _toml(file: pathlib.Path) -> dict:

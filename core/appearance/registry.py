@@ -16,6 +16,7 @@ from jaxtyping import Float, Float32
 from belvedere.core.appearance import bag_of_words, hog, location, patches, sift, surf
 from belvedere.core.appearance.codebooks import Codebook
 from belvedere.core.appearance.views import OPPONENT, RGB, Views
+from belvedere.core.types import require_range
 
 
 @runtime_checkable
@@ -62,6 +63,10 @@ class Settings:
     surf_words: int = 512
     sift_levels: tuple[int, ...] = (3,)
     surf_levels: tuple[int, ...] = (1, 4)
+
+    def __post_init__(self) -> None:
+        require_range(self, ("step", "sift_words", "surf_words"), 1)
+        require_range(self, ("sift_levels", "surf_levels"), 1)
 
 
 DEFAULT = Settings()

@@ -12,6 +12,7 @@ without scaling ||alpha||² punishes phi_G far more than phi_C.
 import dataclasses
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int64
@@ -20,7 +21,7 @@ from belvedere.core.context import structured_svm, voting
 from belvedere.core.context.problems import CachedProblem, Tables
 from belvedere.core.context.scaling import Moments, Scaling
 from belvedere.core.context.voting import NONE, Voting
-from belvedere.core.types import Competition
+from belvedere.core.types import Competition, P
 from belvedere.core.windows import boxes
 
 
@@ -44,8 +45,20 @@ class Settings:
         increasing = all(a < b for a, b in itertools.pairwise((0.0, *self.gammas)))
         if not (self.gammas and increasing):
             raise ValueError(f"gammas {self.gammas} must be positive and increasing")
-        if self.columns is not None and len(set(self.columns)) != len(self.columns):
-            raise ValueError(f"columns {self.columns} must be distinct")
+        if self.columns is not None and not _distinct(self.columns):
+            raise ValueError(
+                f"columns {self.columns!r} must be distinct numbers from 0 to {P - 1}"
+            )
+
+
+def _distinct(columns: Any) -> bool:
+    """Whether this names hyper-features, and none twice."""
+    return (
+        isinstance(columns, tuple)
+        and bool(columns)
+        and all(type(one) is int and 0 <= one < P for one in columns)
+        and len(set(columns)) == len(columns)
+    )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

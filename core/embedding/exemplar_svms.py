@@ -26,6 +26,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int64
 
 from belvedere.core.embedding import exemplar_svms_compiled
+from belvedere.core.types import require_positive, require_range
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +37,10 @@ class SvmSettings:
     positive_weight: float = 50.0
     tolerance: float = 1e-4
     limit: int = 100_000
+
+    def __post_init__(self) -> None:
+        require_positive(self, ("penalty", "positive_weight", "tolerance"))
+        require_range(self, ("limit",), 1)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

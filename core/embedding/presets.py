@@ -37,6 +37,10 @@ class EmbeddingSettings:
         default_factory=supervised.RidgeSettings
     )
 
+    def __post_init__(self) -> None:
+        types.require_range(self, ("dimensions",), 1)
+        types.require_range(self, ("folds",), 2)
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TrainingWindows:

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int64, UInt64
 
+from belvedere.core import types
 from belvedere.core.windows import boxes as geometry
 
 STRATA = ("truth", "high", "middle", "low", "negative")
@@ -37,6 +38,11 @@ class SamplingSettings:
     high_from: float = 0.5
     middle_from: float = 0.2
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        types.require_range(self, ("truth", "high", "middle", "low"), 0)
+        types.require_range(self, ("high_from", "middle_from"), 0, 1)
+        types.require_range(self, ("seed",), 0, types.LARGEST_SEED)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

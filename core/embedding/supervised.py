@@ -36,6 +36,9 @@ class RidgeSettings:
     lambdas: tuple[float, ...] = (3e-4, 1e-3, 3e-3, 1e-2)
     tolerance: float = 1e-5
 
+    def __post_init__(self) -> None:
+        types.require_positive(self, ("lambdas", "tolerance"))
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SupervisedEmbedding:

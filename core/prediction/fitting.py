@@ -26,6 +26,7 @@ from belvedere.core.prediction.collapsed_bound import CollapsedBound
 from belvedere.core.prediction.conditioning import SparsePrior
 from belvedere.core.prediction.relation_gp import RelationGP
 from belvedere.core.prediction.variational_bound import VariationalBound
+from belvedere.core.types import require_positive, require_range
 
 Bound: TypeAlias = VariationalBound | CollapsedBound
 _RANGE = np.log(1e3)  # how far lengthscales and variances may leave their start
@@ -57,11 +58,8 @@ class GPSettings:
             )
         if self.learn_from not in ("all", "overlap"):
             raise ValueError(f"learn_from {self.learn_from!r}, wanted all or overlap")
-        for name in ("inducing", "evaluations"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, wanted 1 or more")
-        if not 0 < self.noise_floor < np.inf:
-            raise ValueError(f"noise_floor is {self.noise_floor}, wanted positive")
+        require_range(self, ("inducing", "evaluations"), 1)
+        require_positive(self, ("noise_floor",))
 
     @property
     def needs_torch(self) -> bool:

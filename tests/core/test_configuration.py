@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from belvedere.core import configuration
@@ -62,3 +65,52 @@ def test_the_digest_sees_every_setting():
             other = configuration.changed(base, {key: value + step})
             seen.add(configuration.digest(other))
     assert len(seen) > 25
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *("method.seed=-1", "method.seed=4294967296"),
+        *("sight.side=0", "sight.windows=0", "sight.k=[-5]", "sight.k=[]"),
+        *("sight.word_images=0", "sight.words_per_image=0"),
+        *("sight.negative_images=0", "sight.negatives_per_image=0"),
+        *("sight.features.step=0", "sight.features.sift_words=0"),
+        *("sight.features.sift_levels=[]", "sight.features.surf_levels=[0]"),
+        *("method.embedding.folds=0", "method.embedding.folds=1"),
+        *("method.embedding.dimensions=3", "method.exemplars=0"),
+        *("method.embedding.ridge.lambdas=[-1]", "method.embedding.ridge.lambdas=[]"),
+        *("method.embedding.svm.penalty=-1", "method.embedding.svm.limit=0"),
+        *("method.sampling.high=-3", "method.sampling.high_from=1.5"),
+        *("method.sampling.seed=-1", "method.gp.inducing=0"),
+        *("method.learning.columns=[]", "method.learning.columns=[100]"),
+        *("method.learning.gammas=[Infinity]", "method.gp.noise_floor=NaN"),
+        *("method.voting.temperature=Infinity", "method.learning.solver.eps=0"),
+        *("accept=NaN", "accept=7", "accept=-0.1", "least_ceiling=2"),
+        *("least_images=-3", "most_images=0"),
+    ],
+)
+def test_values_out_of_range_are_refused_with_key_and_value(setting):
+    ((key, value),) = [configuration._parsed(setting)]
+    with pytest.raises(ValueError, match=r"wanted|must") as refused:
+        configuration.resolve(settings=[setting])
+    assert str(refused.value).startswith(f"{key} = {value!r}: ")
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("method.kind=pape", "method.kind = 'pape': kind 'pape', wanted paper or"),
+        ("method.learning.columns=abc", "must be distinct numbers from 0 to 10"),
+        ("method.learning.columns=[true]", "must be distinct numbers from 0 to 10"),
+    ],
+)
+def test_values_of_another_kind_are_refused_without_checks_of_types(setting, said):
+    """In a process without the checks of types that stand before them in tests."""
+    program = (
+        "import sys; from belvedere.core import configuration\n"
+        "try: configuration.resolve(settings=sys.argv[1:])\n"
+        "except ValueError as error: print(error)"
+    )
+    command = [sys.executable, "-c", program, setting]
+    told = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert said in told.stdout
