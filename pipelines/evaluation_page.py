@@ -39,7 +39,7 @@ def render(
             Kind.EVALUATION,
             metrics,
             judged=_judged(kept) if kept else None,
-            gallery=_sections(shown),
+            gallery=_sections(shown, document["configuration"]["accept"]),
             refused=tuple(Refused(*one) for one in sorted(refused.items())),
             dead=report.dead_letters(document["first_faults"], document["faults"]),
             configuration=document["configuration"],
@@ -66,14 +66,14 @@ def _judged(kept: Sequence[Verdict]) -> Judged:
     )
 
 
-def _sections(shown: Sequence[Shown]) -> tuple[Section, ...]:
+def _sections(shown: Sequence[Shown], accept: float) -> tuple[Section, ...]:
     """Telling pictures by what they tell; reasons are given for the first ones."""
 
     def gain(one: Shown) -> float:
         return one.ious["full"] - one.ious.get("ae_gp", one.ious["full"])
 
     def doubt(one: Shown) -> float:
-        return abs((one.expected_iou or 0.0) - 0.5)
+        return abs((one.expected_iou or 0.0) - accept)
 
     told: list[tuple[str, str, Callable[[Shown], float], Callable[[Shown], bool]]] = [
         (
@@ -92,7 +92,7 @@ def _sections(shown: Sequence[Shown]) -> tuple[Section, ...]:
         ("Worst", "", lambda one: one.ious["full"], lambda one: True),
         (
             "Borderline",
-            "Expected IoU near one half: where a look is worth most.",
+            f"Expected IoU near {accept:g}, where boxes begin to be accepted.",
             doubt,
             lambda one: True,
         ),

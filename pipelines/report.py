@@ -120,11 +120,7 @@ def _annotated_sections(boxed: pa.Table, run: Run) -> Iterator[Section]:
     if not len(boxed):
         return
     expected = boxed["expected_iou"].to_numpy()
-    told = {
-        "Surest": np.argsort(-expected, kind="stable")[:_PICTURES],
-        "Least sure": np.argsort(expected, kind="stable")[:_PICTURES],
-        "Borderline": np.argsort(abs(expected - 0.5), kind="stable")[:_PICTURES],
-    }
+    told = _telling(expected, run.config["accept"])
     rows = {name: boxed.take(some).to_pylist() for name, some in told.items()}
     wanted = {row["image_uri"] for some in rows.values() for row in some}
     images = [Source(*one) for one in run.details["images"]]
@@ -137,6 +133,18 @@ def _annotated_sections(boxed: pa.Table, run: Run) -> Iterator[Section]:
         )
         if pictures:
             yield Section(name, pictures)
+
+
+def _telling(expected: np.ndarray, accept: float) -> dict[str, np.ndarray]:
+    """The rows to look at, by section, from the expected IoU of all."""
+    order = {
+        "Surest": -expected,
+        "Least sure": expected,
+        "Borderline": abs(expected - accept),
+    }
+    return {
+        name: np.argsort(by, kind="stable")[:_PICTURES] for name, by in order.items()
+    }
 
 
 def _shown(row: Mapping[str, Any], jpeg: bytes) -> Shown:

@@ -53,6 +53,7 @@ class Examiner:
                 [exam.identity(ids) for ids in (exam.learned_from, exam.judged_on)],
                 [exam.with_baselines, list(exam.parts), self._models(exam)],
                 [*self._artefacts(), self.job.config_id, self.job.code_version],
+                self.job.configuration.accept,  # which pictures are shown
             ]
         )
 

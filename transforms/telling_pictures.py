@@ -22,7 +22,7 @@ def shown(
     located: Mapping[str, localization.Localization],
 ) -> Iterator[Shown]:
     """Telling pictures for a report: good, bad, doubtful, better and worse."""
-    wanted = _telling(placed)
+    wanted = _telling(placed, workshop.job.configuration.accept)
     by_name = {
         name: {one.image_id: one for one in found} for name, found in placed.items()
     }
@@ -53,13 +53,13 @@ def shown(
             )
 
 
-def _telling(placed: Mapping[str, Sequence[Placed]]) -> frozenset[str]:
+def _telling(placed: Mapping[str, Sequence[Placed]], accept: float) -> frozenset[str]:
     """Ids of the pictures of a class that are worth looking at."""
     full = sorted(placed.get("full", ()), key=lambda p: (p.iou, p.image_id))
     if not full:
         return frozenset()
     few = _OF_EACH
-    doubtful = sorted(full, key=lambda p: (abs(p.score - 0.5), p.image_id))
+    doubtful = sorted(full, key=lambda p: (abs(p.score - accept), p.image_id))
     chosen = [*full[:few], *full[-few:], *doubtful[:few]]
     if "ae_gp" in placed:
         before = {p.image_id: p.iou for p in placed["ae_gp"]}

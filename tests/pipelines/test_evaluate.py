@@ -14,7 +14,16 @@ import runs
 from PIL import Image
 
 from belvedere.core import archive
-from belvedere.pipelines import evaluate, failures, toy_data
+from belvedere.core.assessment.comparison import Placed
+from belvedere.core.report.contents import Shown
+from belvedere.pipelines import (
+    evaluate,
+    evaluation_page,
+    failures,
+    report,
+    toy_data,
+)
+from belvedere.transforms import telling_pictures
 from belvedere.transforms.roles import Protocol
 
 QUICK = {"full", "ae_gp", "gp_sure", "gp_mean"}
@@ -296,6 +305,26 @@ def test_ways_that_cannot_be_meant(belvedere, boxed, tmp_path, ways, said):
     found = belvedere("evaluate", *told, "--output", tmp_path / "out", *ways)
     assert found.code == failures.USAGE
     assert said in found.err
+
+
+def test_borderline_is_where_boxes_begin_to_be_accepted(tmp_path):
+    expected = np.linspace(0, 1, 21)
+    box = np.array([0.0, 0.0, 5.0, 5.0])
+    placed = [Placed("full", f"{e:.2f}", box, e, 0.5 + e / 10) for e in expected]
+    told = telling_pictures._telling({"full": placed}, 0.7)
+    assert {"0.70", "0.65"} <= told and "0.50" not in told
+    none = np.zeros((0, 4))
+    shown = [
+        Shown(p.image_id, "car", b"", 9, 9, none, {"full": box}, {"full": 0.5}, p.score)
+        for p in placed
+    ]
+    (borderline,) = (
+        s for s in evaluation_page._sections(shown, 0.7) if s.name == "Borderline"
+    )
+    assert borderline.pictures[0].image_id == "0.70"
+    assert "0.7," in borderline.note
+    chosen = report._telling(expected, 0.7)["Borderline"]
+    assert expected[chosen[0]] == pytest.approx(0.7)
 
 
 def test_an_annotation_run_has_a_report(belvedere, tmp_path):
