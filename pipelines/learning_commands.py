@@ -133,9 +133,14 @@ def evaluate(
     from belvedere.pipelines import evaluate as command
     from belvedere.transforms.roles import Protocol
 
+    chosen = o.configured(preset, config, settings, seed)
     with opening():
         protocol = Protocol(
-            holdout, folds, models, seed=seed or 0, with_baselines=baselines
+            holdout,
+            folds,
+            models,
+            seed=chosen.method.seed,
+            with_baselines=baselines,
         )
     told = command.Options(
         tuple(images),
@@ -143,7 +148,7 @@ def evaluate(
         output,
         work or f"{output.rstrip('/')}-work",
         protocol,
-        o.configured(preset, config, settings, seed),
+        chosen,
         images_format,
         boxes_format,
         o.names(classes),
