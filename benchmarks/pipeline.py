@@ -151,7 +151,7 @@ def _main_and_options(what: str, told: dict, chosen: configuration.Configuration
     images, workers = (f"{told['world']}/images",), told.get("workers", 1)
     if what == "annotate":
         return annotate.main, annotate.Options(
-            images, told["models"], told["out"], chosen, workers=workers
+            images, told["models"], told["out"], chosen.annotating, workers=workers
         )
     work = f"{told['models']}-work"
     return train.main, train.Options(

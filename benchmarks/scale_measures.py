@@ -77,7 +77,7 @@ def _peak() -> float:
 
 
 def _options(images: str, models: str, output: str) -> annotate.Options:
-    return annotate.Options((images,), models, output, scale_world.SETTINGS)
+    return annotate.Options((images,), models, output, scale_world.SETTINGS.annotating)
 
 
 def night(images: str, models: str, output: str) -> dict:
@@ -160,7 +160,9 @@ def plan(images: str) -> dict:
 def log(uri: str, units: int) -> dict:
     """A log of very many units: its manifests, its summary, and opening it."""
     store = stores.store_for(uri)
-    run = Run("r", "annotate", "0", "c", configuration.flat(scale_world.SETTINGS))
+    run = Run(
+        "r", "annotate", "0", "c", configuration.flat(scale_world.SETTINGS.annotating)
+    )
     start = time.perf_counter()
     outcome = commits.commit(commits.Log(store), run, map(_unit, range(units)))
     committing = time.perf_counter() - start

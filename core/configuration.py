@@ -61,6 +61,20 @@ class Sight:
 
 
 @dataclasses.dataclass(frozen=True)
+class Annotating:
+    """All that a row depends on besides picture, class and model.
+
+    Attributes:
+      accept: a box is accepted from this expected IoU on.
+    """
+
+    accept: float = 0.5
+
+    def __post_init__(self) -> None:
+        types.require_range(self, ("accept",), 0, 1)
+
+
+@dataclasses.dataclass(frozen=True)
 class Configuration:
     """Everything.
 
@@ -84,6 +98,10 @@ class Configuration:
         types.require_range(self, ("least_images", "most_images"), 1)
         types.require_range(self, ("least_ceiling", "accept"), 0, 1)
 
+    @property
+    def annotating(self) -> Annotating:
+        return Annotating(self.accept)
+
 
 def resolve(
     preset: str = DEFAULT_PRESET,
@@ -104,6 +122,21 @@ def resolve(
     changes |= _flattened(file or {})
     changes |= dict(_parsed(text) for text in settings)
     return changed(Configuration(), changes)
+
+
+def resolve_annotating(
+    file: Mapping[str, Any] | None = None, settings: Iterable[str] = ()
+) -> Annotating:
+    """What annotating depends on; ValueError for settings that only learning takes."""
+    changes = _flattened(file or {}) | dict(_parsed(text) for text in settings)
+    chosen = changed(Configuration(), changes).annotating
+    for key in changes:
+        if key not in flat(chosen):
+            raise ValueError(
+                f"{key} belongs to `belvedere train`, a model keeps what it was "
+                f"learned with: annotating takes {', '.join(flat(chosen))} alone"
+            )
+    return chosen
 
 
 def changed(configuration: Configuration, changes: Mapping[str, Any]) -> Configuration:
@@ -132,9 +165,19 @@ def flat(value: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def digest(value: Any) -> str:
-    """Sixteen hexadecimal digits that stand for all settings in `value`."""
-    text = json.dumps(flat(value), sort_keys=True)
+    """Sixteen hexadecimal digits that stand for settings, in a dataclass or flat."""
+    settings = value if isinstance(value, dict) else flat(value)
+    text = json.dumps(settings, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def learning(configuration: Configuration) -> dict[str, Any]:
+    """The settings that a model depends on, by dotted key: all but `Annotating`."""
+    return {
+        key: value
+        for key, value in flat(configuration).items()
+        if key not in flat(configuration.annotating)
+    }
 
 
 def _replaced(value: Any, path: list[str], new: Any) -> Any:

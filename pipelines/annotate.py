@@ -7,7 +7,7 @@ from typing import Any
 import apache_beam as beam
 
 from belvedere.core import configuration
-from belvedere.core.configuration import Configuration
+from belvedere.core.configuration import Annotating
 from belvedere.pipelines import launching
 from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.progress import Stage, Watch
@@ -47,7 +47,7 @@ class Options:
     images: tuple[str | Source, ...]
     models: str
     output: str
-    configuration: Configuration
+    configuration: Annotating
     images_format: str | None = None
     boxes: str | None = None
     boxes_format: str | None = None

@@ -21,8 +21,8 @@ def annotate(
     classes: o.Classes = None,
     limit: o.Limit = None,
     accept: o.Accept = None,
-    config: o.Config = None,
-    settings: o.Set = None,
+    config: o.ConfigAccept = None,
+    settings: o.SetAccept = None,
     max_dead: o.MaxDead = 0.01,
     workers: o.Workers = 1,
     log_format: o.Log = o.LogFormat.text,
@@ -39,7 +39,7 @@ def annotate(
     from belvedere.pipelines import commands
     from belvedere.pipelines import picture as alone
 
-    chosen = o.configured(config=config, settings=settings, accept=accept)
+    chosen = o.configured_annotating(config, settings, accept)
     if picture:
         if not label or images or output:
             raise Mistake("one PICTURE takes --class and neither --images nor --output")

@@ -117,7 +117,7 @@ def _learn_and_annotate(places: _Places, workers: int, speaker: Voice) -> None:
         images,
         models,
         str(places.output),
-        chosen,
+        chosen.annotating,
         boxes=boxed,
         workers=workers,
         watch=watch,

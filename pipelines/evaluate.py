@@ -101,7 +101,7 @@ def main(options: Options) -> Evaluation:
     about = {
         "run_id": job.run_id,
         "code_version": job.code_version,
-        "config_id": job.config_id,
+        "config_id": configuration.digest(chosen),
         "configuration": configuration.flat(chosen),
         "protocol": options.protocol.document(),
         "images": [list(one) for one in found],

@@ -11,7 +11,7 @@ from belvedere.pipelines import logs
 from belvedere.pipelines.failures import Mistake, opening
 
 if TYPE_CHECKING:
-    from belvedere.core.configuration import Configuration
+    from belvedere.core.configuration import Annotating, Configuration
     from belvedere.pipelines.voice import Voice
 
 _PORTS = (
@@ -95,6 +95,12 @@ PresetOption = Annotated[Preset, _option("preset", "NAME", "classic or paper.")]
 Config = Annotated[
     pathlib.Path | None, _option("config", "FILE", "Settings in TOML, over the preset.")
 ]
+ConfigAccept = Annotated[
+    pathlib.Path | None, _option("config", "FILE", "TOML that holds `accept` alone.")
+]
+SetAccept = Annotated[
+    list[str] | None, _option("set", "KEY=VALUE", "Takes `accept` alone.")
+]
 Set = Annotated[
     list[str] | None, _option("set", "KEY=VALUE", "One setting; repeatable.")
 ]
@@ -176,6 +182,19 @@ def configured(
                 *(settings or ()),
                 *(f"{k}={v}" for k, v in named.items() if v is not None),
             ],
+        )
+
+
+def configured_annotating(
+    config: pathlib.Path | None, settings: list[str] | None, accept: float | None
+) -> "Annotating":
+    """Likewise, of a command that learns nothing."""
+    from belvedere.core import configuration
+
+    with opening():
+        return configuration.resolve_annotating(
+            _toml(config) if config else None,
+            [*(settings or ()), *([] if accept is None else [f"accept={accept}"])],
         )
 
 

@@ -11,7 +11,7 @@ from PIL import Image as PillowImage
 from PIL import ImageDraw
 
 from belvedere.core import configuration
-from belvedere.core.configuration import Configuration
+from belvedere.core.configuration import Annotating
 from belvedere.core.types import HYPERFEATURES
 from belvedere.pipelines import annotate, classes, launching, voice
 from belvedere.pipelines.failures import Mistake, opening
@@ -30,7 +30,7 @@ class Options:
     picture: str
     label: str
     models: str
-    configuration: Configuration
+    configuration: Annotating
     draw: pathlib.Path | None = None
 
 

@@ -8,8 +8,7 @@ for each dead letter.
 import dataclasses
 from collections.abc import Sequence
 
-from belvedere.core import configuration
-from belvedere.core.configuration import Configuration
+from belvedere.core.configuration import Annotating
 from belvedere.pipelines import annotate, launching
 from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.launching import Counts
@@ -124,7 +123,7 @@ def _again(
     try:
         images = tuple(Source(*source) for source in run.details["images"])
         models, number = run.details["models"], run.details["models_number"]
-        chosen = configuration.changed(Configuration(), run.config)
+        chosen = Annotating(run.config["accept"])
     except (KeyError, TypeError, ValueError) as error:
         raise Mistake(
             f"{options.output}: its manifest does not say how to repeat run "

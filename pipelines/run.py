@@ -22,7 +22,7 @@ def main(
             learning.images,
             learning.models,
             output,
-            learning.configuration,
+            learning.configuration.annotating,
             learning.images_format,
             learning.boxes,
             learning.boxes_format,

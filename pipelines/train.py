@@ -78,8 +78,8 @@ def main(options: Options) -> launching.Counts:
         launching.run_id(),
         KIND,
         launching.code_version(),
-        configuration.digest(chosen),
-        configuration.flat(chosen),
+        configuration.digest(configuration.learning(chosen)),
+        configuration.learning(chosen),
     )
     job = Job(options.models, options.work, chosen, run.run_id, run.code_version)
     eyes_name = model_store.eyes_name(chosen.sight)

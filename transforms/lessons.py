@@ -38,7 +38,8 @@ class Job:
 
     @property
     def config_id(self) -> str:
-        return configuration.digest(self.configuration)
+        """Of what models depend on: when a box is accepted is not learned."""
+        return configuration.digest(configuration.learning(self.configuration))
 
     @property
     def work_folder(self) -> WorkFolder:

@@ -36,7 +36,7 @@ def _run(folder: pathlib.Path, name: str, chosen: configuration.Configuration) -
     learned = train.main(train.Options(images, boxes, f"{to}-models", work, chosen))
     if learned.annotated != len(LABELS):
         raise RuntimeError(f"{learned.annotated} of {len(LABELS)} toy classes learned")
-    told = annotate.Options(images, f"{to}-models", f"{to}-out", chosen)
+    told = annotate.Options(images, f"{to}-models", f"{to}-out", chosen.annotating)
     found = annotate.main(told).annotated
     if found != len(LABELS) * (BOXED + UNBOXED):
         raise RuntimeError(f"{found} boxes on {len(LABELS)} toy classes")

@@ -34,6 +34,17 @@ def test_mistakes_are_named(settings, message):
         configuration.resolve(settings=settings)
 
 
+def test_annotating_takes_accept_alone_and_learning_all_the_rest():
+    assert configuration.resolve_annotating({"accept": 0.6}).accept == 0.6
+    with pytest.raises(ValueError, match=r"windows belongs to `belvedere train`"):
+        configuration.resolve_annotating({"sight": {"windows": 200}})
+    with pytest.raises(ValueError, match=r"did you mean 'sight\.windows'"):
+        configuration.resolve_annotating(settings=["sight.window=200"])
+    strict = configuration.resolve(settings=["accept=0.9"])
+    assert configuration.learning(strict) == configuration.learning(Configuration())
+    assert "accept" not in configuration.learning(strict)
+
+
 def test_an_unknown_preset_is_named():
     with pytest.raises(ValueError, match="did you mean 'paper'"):
         configuration.resolve("papers")

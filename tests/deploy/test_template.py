@@ -166,11 +166,15 @@ def template(emulator, inputs, beams):
             quiet = voice.Voice(quiet=True)
             if pipeline == "train":
                 paths = (f"{ROOT}/{size}/boxes.csv", f"{ROOT}/new", f"{ROOT}/work")
-                options = train.Options(images, *paths, runs.TINY, beam_options=told)
+                options = train.Options(
+                    images, *paths, runs.TINY.annotating, beam_options=told
+                )
                 assert ending.train(options, quiet, 0.0) == 0
             else:
                 paths = (f"{ROOT}/{models}", f"{ROOT}/out")
-                options = annotate.Options(images, *paths, runs.TINY, beam_options=told)
+                options = annotate.Options(
+                    images, *paths, runs.TINY.annotating, beam_options=told
+                )
                 assert ending.annotate(options, quiet, 0.0) == 0
             written[pipeline, size, models] = _written(emulator, name)
         return written[pipeline, size, models]
@@ -302,7 +306,7 @@ def test_a_dead_letter_that_is_tried_again_costs_a_few_bytes(emulator, beams, te
         (f"{ROOT}/small/list.csv",),
         f"{ROOT}/few",
         f"{ROOT}/out",
-        runs.TINY,
+        runs.TINY.annotating,
         tasks=frozenset(lot.randbytes(16) for _ in range(many)),
         beam_options=(*beams, f"--template_location={ROOT}/templates/again"),
     )

@@ -61,7 +61,9 @@ class Site:
     def command(self, output: str = "output") -> annotate.Options:
         """What the scheduler repeats."""
         images = (str(self.folder / "shards"),)
-        return annotate.Options(images, self.models, str(self.folder / output), TINY)
+        return annotate.Options(
+            images, self.models, str(self.folder / output), TINY.annotating
+        )
 
     def night(self) -> dict[str, Any]:
         return runs.Child(annotate.main, self.command()).finish()

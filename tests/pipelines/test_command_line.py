@@ -26,9 +26,12 @@ MISTAKES = {
     f"{TRAIN} --set windows": "wanted key=value",
     f"{TRAIN} --set sight.windows=many": "sight.windows",
     f"{TRAIN} --set sight.windows=0": "windows is 0",
-    f"{TRAIN} --set method.kind=pape": "method.kind",
-    f"{TRAIN} --seed -3": "'--seed': -3",
-    f"{ANNOTATE} --output o --accept 7": "'--accept': 7",
+    f"{TRAIN} --set method.embedding.folds=1": "folds is 1, wanted 2 or more",
+    f"{TRAIN} --seed -3": "'--seed': Input should be",
+    f"{ANNOTATE} --output o --set sight.windows=200": "belongs to `belvedere train`",
+    f"{ANNOTATE} --output o --set sight.window=200": "did you mean 'sight.windows'?",
+    f"{ALONE} {{images}}/car/00009.jpg --class car --set accept=2": "wanted 0 to 1",
+    f"{ANNOTATE} --output o --accept 7": "'--accept': Input should be",
     f"{TRAIN} --config no.toml": "no.toml does not exist",
     f"{TRAIN} --config {{boxes}}": "no readable TOML",
     f"{TRAIN} --images nowhere": "nowhere cannot be read: No such file",
@@ -89,21 +92,21 @@ def _annotate(output, *more):
     return [*told, "--output", output, *more]
 
 
-def test_a_run_ends_with_counts_and_a_repeat_writes_nothing(belvedere, tiny, tmp_path):
-    said = belvedere(*_annotate(tmp_path / "o", *tiny))
+def test_a_run_ends_with_counts_and_a_repeat_writes_nothing(belvedere, tmp_path):
+    said = belvedere(*_annotate(tmp_path / "o"))
     assert said.code == failures.DONE
     assert f"{runs.TASKS} images in: {runs.TASKS} annotated, 0 refused" in said.out
     assert "images/s" in said.out and "localize" in said.out
     assert str(tmp_path / "o") in said.out
     before = runs.files(tmp_path)
-    again = belvedere(*_annotate(tmp_path / "o", *tiny))
+    again = belvedere(*_annotate(tmp_path / "o"))
     assert again.code == failures.DONE
     assert f"0 dead, {runs.TASKS} already done" in again.out
     assert runs.files(tmp_path) == before
     assert runs.rows(tmp_path / "o") == runs.rows(runs.output())
 
 
-def test_beam_gets_what_follows_two_dashes(belvedere, tiny, tmp_path, monkeypatch):
+def test_beam_gets_what_follows_two_dashes(belvedere, tmp_path, monkeypatch):
     given = []
     launch = launching.launch
 
@@ -112,15 +115,15 @@ def test_beam_gets_what_follows_two_dashes(belvedere, tiny, tmp_path, monkeypatc
         return launch(build, beam_options, *rest)
 
     monkeypatch.setattr(annotate.launching, "launch", spy)
-    told = [*_annotate(tmp_path / "o", *tiny), "--limit", 1]
+    told = [*_annotate(tmp_path / "o"), "--limit", 1]
     said = belvedere(*told, "--log-format", "json", "--", IN_PROCESS, "--job_name=x")
     assert said.code == failures.DONE
     assert given == [(IN_PROCESS, "--job_name=x")]
     assert said.document["annotated"] == len(runs.LABELS)
 
 
-def test_json_is_one_document_and_logs_are_json(belvedere, tiny, tmp_path):
-    told = _annotate(tmp_path / "o", *tiny, "--classes", "car", "--limit", 2)
+def test_json_is_one_document_and_logs_are_json(belvedere, tmp_path):
+    told = _annotate(tmp_path / "o", "--classes", "car", "--limit", 2)
     said = belvedere(*told, "--log-format", "json")
     assert said.code == failures.DONE
     assert said.document["tasks_in"] == said.document["annotated"] == 2
@@ -129,46 +132,46 @@ def test_json_is_one_document_and_logs_are_json(belvedere, tiny, tmp_path):
         assert {"time", "level", "logger", "message"} <= set(json.loads(line))
 
 
-def test_quiet_says_nothing(belvedere, tiny, tmp_path):
-    told = _annotate(tmp_path / "o", *tiny, "--limit", 1, "--quiet")
+def test_quiet_says_nothing(belvedere, tmp_path):
+    told = _annotate(tmp_path / "o", "--limit", 1, "--quiet")
     assert belvedere(*told) == (failures.DONE, "", "")
 
 
-def test_a_foreign_output_is_a_conflict(belvedere, tiny, tmp_path):
+def test_a_foreign_output_is_a_conflict(belvedere, tmp_path):
     models = tmp_path / "m"
     shutil.copytree(runs.models(), models)
     before = runs.files(tmp_path)
-    said = belvedere(*_annotate(models, *tiny))
+    said = belvedere(*_annotate(models))
     assert said.code == failures.CONFLICT
     assert "choose another folder" in said.err
     assert runs.files(tmp_path) == before
 
 
-def test_a_damaged_log_is_a_conflict(belvedere, tiny, tmp_path):
+def test_a_damaged_log_is_a_conflict(belvedere, tmp_path):
     shutil.copytree(runs.output(), tmp_path / "o")
     (tmp_path / "o" / "manifests" / "000001.json").write_text("{}")
-    said = belvedere(*_annotate(tmp_path / "o", *tiny))
+    said = belvedere(*_annotate(tmp_path / "o"))
     assert said.code == failures.CONFLICT
     assert "000001.json" in said.err
 
 
-def test_a_damaged_model_is_told_from_inside_a_worker(belvedere, tiny, tmp_path):
+def test_a_damaged_model_is_told_from_inside_a_worker(belvedere, tmp_path):
     shutil.copytree(runs.models(), tmp_path / "m")
     for file in (tmp_path / "m").glob("*/*/model.npz"):
         file.write_bytes(b"rubbish")
-    told = _annotate(tmp_path / "o", *tiny)
+    told = _annotate(tmp_path / "o")
     told[told.index(runs.models())] = tmp_path / "m"
     said = belvedere(*told)
     assert said.code == failures.CONFLICT
     assert "while running" not in said.err and str(tmp_path / "m") in said.err
 
 
-def test_a_bug_shows_its_traceback(belvedere, tiny, tmp_path, monkeypatch):
+def test_a_bug_shows_its_traceback(belvedere, tmp_path, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr(annotate, "_run", broken)
-    said = belvedere(*_annotate(tmp_path / "o", *tiny))
+    said = belvedere(*_annotate(tmp_path / "o"))
     assert said.code == failures.BUG
     assert "Traceback" in said.err and "ZeroDivisionError: a bug" in said.err
     assert "please report" in said.err
@@ -183,9 +186,9 @@ def _terminate(*_):
 
 
 @pytest.mark.parametrize("stopped", [_press, _terminate])
-def test_to_be_stopped_is_no_bug(belvedere, tiny, tmp_path, monkeypatch, stopped):
+def test_to_be_stopped_is_no_bug(belvedere, tmp_path, monkeypatch, stopped):
     monkeypatch.setattr(annotate, "_run", stopped)
-    said = belvedere(*_annotate(tmp_path / "o", *tiny))
+    said = belvedere(*_annotate(tmp_path / "o"))
     assert said.code == failures.STOPPED
     assert "run the same command again" in said.err
 

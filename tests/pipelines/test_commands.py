@@ -11,7 +11,7 @@ from PIL import Image
 
 from belvedere.core import types
 from belvedere.pipelines import failures, toy_data
-from belvedere.transforms import schemas
+from belvedere.transforms import commits, schemas, stores
 
 
 def _rows(output, table=schemas.ANNOTATIONS):
@@ -40,6 +40,12 @@ def test_run_learns_from_boxed_images_and_annotates_the_others(
     assert told_again[1]["already_done"] == wanted
     assert told_again[2]["report"].endswith("report.html")
     assert runs.files(tmp_path) == before
+    told = ["annotate", "--images", world / "images", "--models", output / "models"]
+    told += ["--boxes", world / toy_data.BOXES, "--output", output]
+    plain = belvedere(*told, "--log-format", "json").document
+    assert (plain["already_done"], plain["annotated"]) == (wanted, 0)
+    (manifest,) = commits.Log(stores.store_for(str(output))).manifests()
+    assert manifest.run.config == {"accept": 0.5}
 
 
 def test_no_class_that_can_be_learned_is_exit_code_4(belvedere, tiny, tmp_path):
@@ -62,7 +68,7 @@ def test_boxes_that_fit_no_image_are_told(belvedere, tiny, tmp_path):
     assert "no image has a box; 1 boxes or images are unusable" in said.err
 
 
-def test_dead_letters_are_counted_and_tried_again(belvedere, tiny, world, tmp_path):
+def test_dead_letters_are_counted_and_tried_again(belvedere, world, tmp_path):
     spoiled = [world / "images" / "car" / "00009.jpg"]
     spoiled += [world / "images" / "zebra" / f"0000{n}.jpg" for n in (2, 4)]
     good = [file.read_bytes() for file in spoiled]
@@ -70,7 +76,7 @@ def test_dead_letters_are_counted_and_tried_again(belvedere, tiny, world, tmp_pa
         file.write_bytes(data[:500])
     output = tmp_path / "o"
     told = ["annotate", "--images", world / "images", "--models", runs.models()]
-    said = belvedere(*told, "--output", output, *tiny)
+    said = belvedere(*told, "--output", output)
     assert said.code == failures.TOO_MANY_DEAD
     assert "3 dead" in said.out and "3 truncated" in said.out
     assert "belvedere retry" in said.out
@@ -91,15 +97,15 @@ def test_dead_letters_are_counted_and_tried_again(belvedere, tiny, world, tmp_pa
     assert belvedere("verify", "--output", output).code == failures.DONE
 
 
-def test_max_dead_allows_dead_letters(belvedere, tiny, world, tmp_path):
+def test_max_dead_allows_dead_letters(belvedere, world, tmp_path):
     (world / "images" / "car" / "00009.jpg").write_bytes(b"rubbish")
     told = ["annotate", "--images", world / "images", "--models", runs.models()]
-    told += ["--output", tmp_path / "o", *tiny, "--classes", "car"]
+    told += ["--output", tmp_path / "o", "--classes", "car"]
     assert belvedere(*told, "--max-dead", 0.1).code == failures.DONE
 
 
 @pytest.mark.parametrize("mixed", [False, True])
-def test_classes_and_limit_choose_tasks(belvedere, tiny, tmp_path, mixed):
+def test_classes_and_limit_choose_tasks(belvedere, tmp_path, mixed):
     images = runs.world() / "images"
     if mixed:
         images = tmp_path / "list.csv"
@@ -108,7 +114,7 @@ def test_classes_and_limit_choose_tasks(belvedere, tiny, tmp_path, mixed):
         ]
         with images.open("w", newline="") as file:
             csv.writer(file).writerows([("image", "class"), *rows])
-    told = ["annotate", "--images", images, "--models", runs.models(), *tiny]
+    told = ["annotate", "--images", images, "--models", runs.models()]
     for limit in (2, 5):
         output = tmp_path / "o"
         some = ["--classes", "zebra,cow", "--limit", limit, "--output", output]
@@ -121,11 +127,11 @@ def test_classes_and_limit_choose_tasks(belvedere, tiny, tmp_path, mixed):
         assert all(row[key] == same[key] for key in row if key != "image_id")
 
 
-def test_a_picture_alone_is_as_in_a_batch(belvedere, tiny, tmp_path):
+def test_a_picture_alone_is_as_in_a_batch(belvedere, tmp_path):
     row = _rows(runs.output())["car/00009.jpg"]
     drawn = tmp_path / "box.png"
     told = ["annotate", row["image_uri"], "--class", "car", "--models", runs.models()]
-    said = belvedere(*told, "--draw", drawn, *tiny, "--log-format", "json")
+    said = belvedere(*told, "--draw", drawn, "--log-format", "json")
     assert said.code == failures.DONE
     alone = said.document
     assert set(alone) >= {"bbox", "score", "expected_iou", "contributions"}
@@ -139,10 +145,10 @@ def test_a_picture_alone_is_as_in_a_batch(belvedere, tiny, tmp_path):
     assert edges == pytest.approx([y, x, y + height, x + width], abs=1)
 
 
-def test_a_picture_alone_is_explained(belvedere, tiny):
+def test_a_picture_alone_is_explained(belvedere):
     row = _rows(runs.output())["car/00009.jpg"]
     told = ["annotate", row["image_uri"], "--class", "car", "--models", runs.models()]
-    said = belvedere(*told, *tiny)
+    said = belvedere(*told)
     assert said.code == failures.DONE
     for name in types.HYPERFEATURES:
         assert name in said.out
@@ -193,9 +199,9 @@ def test_schema_prints_both_tables(belvedere):
     assert "contributions" in belvedere("schema").out
 
 
-def test_a_class_that_was_chosen_need_not_be_done_again(belvedere, tiny, tmp_path):
+def test_a_class_that_was_chosen_need_not_be_done_again(belvedere, tmp_path):
     told = ["annotate", "--images", runs.world() / "images", "--models", runs.models()]
-    told += [*tiny, "--output", tmp_path / "o", "--log-format", "json"]
+    told += ["--output", tmp_path / "o", "--log-format", "json"]
     of_class = runs.TASKS // len(runs.LABELS)
     assert belvedere(*told, "--classes", "zebra").document["annotated"] == of_class
     assert belvedere(*told).document["already_done"] == of_class

@@ -16,14 +16,14 @@ from belvedere.pipelines import failures, local_workers
 COMMAND = [sys.executable, "-m", "belvedere.pipelines"]
 
 
-def _command(tiny, output, *more):
+def _command(output, *more):
     told = ["annotate", "--images", runs.world() / "images", "--models", runs.models()]
-    return [str(one) for one in (*told, "--output", output, *tiny, *more)]
+    return [str(one) for one in (*told, "--output", output, *more)]
 
 
-def test_two_workers_give_the_same_rows_and_no_chatter(tiny, tmp_path):
+def test_two_workers_give_the_same_rows_and_no_chatter(tmp_path):
     done = subprocess.run(
-        [*COMMAND, *_command(tiny, tmp_path / "o", "--workers", 2)],
+        [*COMMAND, *_command(tmp_path / "o", "--workers", 2)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -34,9 +34,9 @@ def test_two_workers_give_the_same_rows_and_no_chatter(tiny, tmp_path):
     assert runs.rows(tmp_path / "o") == runs.rows(runs.output())
 
 
-def test_a_worker_that_dies_ends_the_command(belvedere, tiny, tmp_path, monkeypatch):
+def test_a_worker_that_dies_ends_the_command(belvedere, tmp_path, monkeypatch):
     monkeypatch.setattr(local_workers.worker, "__name__", "belvedere.nothing")
-    said = belvedere(*_command(tiny, tmp_path / "o", "--workers", 2))
+    said = belvedere(*_command(tmp_path / "o", "--workers", 2))
     assert said.code == failures.BUG
     assert "a worker process has died" in said.err
     assert "Traceback" not in said.err
@@ -51,9 +51,9 @@ def test_a_worker_that_dies_ends_the_command(belvedere, tiny, tmp_path, monkeypa
         ("launcher", signal.SIGTERM, failures.STOPPED),
     ],
 )
-def test_kill_a_worker_or_the_launcher(tiny, tmp_path, victim, blow, code):
+def test_kill_a_worker_or_the_launcher(tmp_path, victim, blow, code):
     """Nobody is left behind, and the same command finishes the work."""
-    told = [*COMMAND, *_command(tiny, tmp_path / "o", "--workers", 2)]
+    told = [*COMMAND, *_command(tmp_path / "o", "--workers", 2)]
     launcher = subprocess.Popen(told, stderr=subprocess.PIPE, text=True)
     workers = _workers(launcher.pid)
     os.kill(workers[0] if victim == "worker" else launcher.pid, blow)

@@ -108,7 +108,7 @@ def _training(to: pathlib.Path) -> list[str]:
 
 def _annotation(to: pathlib.Path) -> list[str]:
     told = (f"--images={runs.world()}/images", f"--models={runs.models()}")
-    return ["annotate", *told, f"--output={to}", *_settings()]
+    return ["annotate", *told, f"--output={to}"]
 
 
 def test_prism_is_of_beams_version(prism):

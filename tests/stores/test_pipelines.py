@@ -58,7 +58,7 @@ def test_everything_in_a_bucket(name, running, visit, local):
     assert train.main(learning).annotated == len(runs.LABELS)
     rows, learned = local
     assert runs.model_bytes(models) == learned
-    told = annotate.Options((images,), models, f"{root}/output", runs.TINY)
+    told = annotate.Options((images,), models, f"{root}/output", runs.TINY.annotating)
     _annotated(told, root, rows)
 
 
@@ -67,7 +67,9 @@ def test_models_and_output_in_a_bucket(name, running, visit, local):
     root = visit(running(name))
     _upload(pathlib.Path(runs.models()), f"{root}/models")
     images = (str(runs.world() / "images"),)
-    told = annotate.Options(images, f"{root}/models", f"{root}/output", runs.TINY)
+    told = annotate.Options(
+        images, f"{root}/models", f"{root}/output", runs.TINY.annotating
+    )
     _annotated(told, str(runs.world()), local[0])
 
 

@@ -106,7 +106,7 @@ def annotation(to: pathlib.Path, **changes: Any) -> annotate.Options:
     """The command that annotates the toy world."""
     of = pathlib.Path(changes.pop("of", world()))
     told = {"images": (str(of / "images"),), "models": models()} | changes
-    return annotate.Options(output=str(to), configuration=TINY, **told)
+    return annotate.Options(output=str(to), configuration=TINY.annotating, **told)
 
 
 def job(folder: pathlib.Path) -> lessons.Job:

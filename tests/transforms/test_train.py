@@ -236,10 +236,17 @@ def test_a_unit_depends_on_boxes_words_and_settings_alone(job):
     lesson = _lesson(job)
     chosen = tuple(c for s in lesson.slices for c in s.chosen)
     (_, fewer), *_ = _planned(job, chosen[1:])
-    changed = dataclasses.replace(runs.TINY, accept=0.9)
-    other = dataclasses.replace(job, configuration=changed)
-    (_, otherwise), *_ = _planned(other, chosen)
+    otherwise = _planned_with(job, chosen, least_ceiling=0.25)
     digests = {u.digest for u in (lesson.unit, fewer, otherwise)}
     assert len(digests) == 3
     (_, shuffled), *_ = _planned(job, chosen[::-1])
     assert shuffled.digest == lesson.unit.digest
+    strict = _planned_with(job, chosen, accept=0.9)  # of boxes, later
+    assert strict.digest == lesson.unit.digest
+
+
+def _planned_with(job, chosen, **changes):
+    """The unit under another configuration."""
+    changed = dataclasses.replace(runs.TINY, **changes)
+    planned = _planned(dataclasses.replace(job, configuration=changed), chosen)
+    return planned[0][1]
