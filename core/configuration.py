@@ -117,7 +117,7 @@ def resolve(
       ValueError: a preset, key or value that does not exist, with the nearest name.
     """
     if preset not in PRESETS:
-        raise ValueError(f"no preset {preset!r}{_nearest(preset, PRESETS)}")
+        raise ValueError(f"no preset {preset!r}{nearest(preset, PRESETS)}")
     changes = dict(PRESETS[preset])
     changes |= _flattened(file or {})
     changes |= dict(_parsed(text) for text in settings)
@@ -144,7 +144,7 @@ def changed(configuration: Configuration, changes: Mapping[str, Any]) -> Configu
     known = flat(configuration)
     for key, value in changes.items():
         if key not in known:
-            raise ValueError(f"no setting {key!r}{_nearest(key, known)}")
+            raise ValueError(f"no setting {key!r}{nearest(key, known)}")
         try:
             configuration = _replaced(configuration, key.split("."), value)
         except (TypeError, ValueError) as error:
@@ -222,7 +222,8 @@ def _parsed(text: str) -> tuple[str, Any]:
         return key.strip(), value.strip()
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A question after the known name that is most like this one."""
     known = list(known)
     close = difflib.get_close_matches(name, known, 1, 0.0)
     last = [k for k in known if k.rpartition(".")[2] == name.rpartition(".")[2]]

@@ -8,7 +8,7 @@ import apache_beam as beam
 
 from belvedere.core import configuration
 from belvedere.core.configuration import Annotating
-from belvedere.pipelines import launching
+from belvedere.pipelines import classes, launching
 from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.progress import Stage, Watch
 from belvedere.transforms import (
@@ -81,6 +81,7 @@ def main(options: Options) -> launching.Counts:
         )
     since = launching.check_output(options.output, KIND)
     index = indexed(options.models, options.models_number)
+    _require_classes(options, index)
     run = _run(options, found, index)
     job = Job(
         options.output,
@@ -129,6 +130,18 @@ def indexed(models: str, number: int | None = None) -> ModelIndex:
     if not index.ids:
         raise Mistake(f"{models} holds no models: run `belvedere train` first")
     return index
+
+
+def _require_classes(options: Options, index: ModelIndex) -> None:
+    """Mistake if a class was asked for that was never tried to be learned."""
+    lacking = sorted(name for name in options.classes if index.of(name) is None)
+    known = [card.label for card in classes.read(options.models)] if lacking else []
+    for name in lacking:
+        if name not in known:
+            raise Mistake(
+                f"{options.models} has no class {name!r}"
+                f"{configuration.nearest(name, known)}"
+            )
 
 
 def _run(options: Options, found: tuple[Source, ...], index: ModelIndex) -> Run:

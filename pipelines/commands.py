@@ -1,6 +1,5 @@
 """The commands that run a pipeline: from their options to last words and exit code."""
 
-import importlib.util
 import logging
 import time
 
@@ -8,7 +7,6 @@ from belvedere.pipelines import annotate as annotating
 from belvedere.pipelines import classes, failures, launching, voice
 from belvedere.pipelines import retry as retrying
 from belvedere.pipelines import train as training
-from belvedere.pipelines.failures import Mistake
 from belvedere.pipelines.launching import Counts
 from belvedere.pipelines.voice import Voice
 from belvedere.transforms.annotate import DEAD
@@ -19,12 +17,6 @@ _log = logging.getLogger("belvedere")
 
 def train(options: training.Options, speaker: Voice, max_dead: float) -> int:
     """Learns, shows the classes, and fails if there is not a single model."""
-    gp = options.configuration.method.gp
-    if gp.needs_torch and not importlib.util.find_spec("torch"):
-        raise Mistake(
-            f"method.gp.objective={gp.objective} needs torch: "
-            "pip install 'belvedere[train]'"
-        )
     start = time.perf_counter()
     counts = training.main(options)
     if launching.writes_template(options.beam_options):

@@ -19,7 +19,14 @@ from belvedere.pipelines import evaluation_page, launching, voice
 from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.progress import Stage, Watch
 from belvedere.pipelines.voice import Voice
-from belvedere.transforms import box_sources, documents, model_store, sources, stores
+from belvedere.transforms import (
+    box_sources,
+    documents,
+    model_store,
+    selection,
+    sources,
+    stores,
+)
 from belvedere.transforms.conclude import Conclude
 from belvedere.transforms.evaluate import EXAMS_PLANNED, IMAGES_PLANNED, Evaluate
 from belvedere.transforms.lessons import Job
@@ -83,6 +90,8 @@ class Evaluation:
 def main(options: Options) -> Evaluation:
     """Judges, and writes `metrics.json`, `split.csv` and `report.html`."""
     launching.must_wait(KIND, options.beam_options)
+    if options.protocol.models is None:
+        launching.require_torch(options.configuration)
     with opening():
         found = tuple(
             sources.detect(uri, options.images_format) for uri in options.images
@@ -112,6 +121,8 @@ def main(options: Options) -> Evaluation:
         slices = pipeline | "List" >> ListSlices(found)
         every = slices | "Choose" >> ChooseTrainingImages(boxes, options.limit or _MANY)
         classes = every["classes"]
+        if options.classes:
+            classes |= "Classes" >> selection.RequireClasses(options.classes)
         judged = classes | "Evaluate" >> Evaluate(
             job, options.protocol, options.output, slices, options.classes
         )

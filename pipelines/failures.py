@@ -18,18 +18,19 @@ import typer
 
 DONE, BUG, USAGE, TOO_MANY_DEAD, REFUSED, CONFLICT, STOPPED = 0, 1, 2, 3, 4, 5, 130
 
-_STORE_ERRORS = {
-    "OutputConflict": CONFLICT,
-    "StoreError": USAGE,
-    "MissingFile": USAGE,
-    "StoreLost": BUG,  # nobody's mistake: a scheduler is to try again
+_OF_WORKERS = {
+    "stores.OutputConflict": CONFLICT,
+    "stores.StoreError": USAGE,
+    "stores.MissingFile": USAGE,
+    "stores.StoreLost": BUG,  # nobody's mistake: a scheduler is to try again
+    "selection.UnknownClassError": USAGE,
 }
 # How the error of a worker process arrives: as the text of its traceback, in which the
 # last error counts.
 _IN_TEXT = re.compile(
     r"^([A-Za-z_][\w.]*(?:Error|Exception|Conflict|File|Lost)): (.*)", re.M
 )
-_OURS = "belvedere.transforms.stores."
+_OURS = "belvedere.transforms."
 _WHERE = re.compile(r" \[while running '.*'\]$")
 # "NotADirectoryError: [Errno 20] Not a directory: 'x'" is no way to speak.
 _SYSTEM = re.compile(r"(?:\w+Error: )?\[Errno \d+\] ([^:]*): '.*'")
@@ -102,7 +103,7 @@ def verdict(error: BaseException) -> tuple[int, str]:
         return BUG, str(error)
     whole = f"{type(error).__module__}.{type(error).__qualname__}: {error}"
     name, said = _IN_TEXT.findall(whole)[-1] if _IN_TEXT.search(whole) else ("", "")
-    if name.startswith(_OURS) and name.removeprefix(_OURS) in _STORE_ERRORS:
-        return _STORE_ERRORS[name.removeprefix(_OURS)], _WHERE.sub("", said)
+    if name.startswith(_OURS) and name.removeprefix(_OURS) in _OF_WORKERS:
+        return _OF_WORKERS[name.removeprefix(_OURS)], _WHERE.sub("", said)
     told = "".join(traceback.format_exception(error))
     return BUG, f"{told}This is a bug in belvedere: please report the lines above."

@@ -4,6 +4,7 @@ import collections
 import contextlib
 import dataclasses
 import importlib.metadata
+import importlib.util
 import logging
 import os
 import tempfile
@@ -21,6 +22,7 @@ from apache_beam.options.pipeline_options import (
 )
 from apache_beam.runners.runner import PipelineResult, PipelineState
 
+from belvedere.core.configuration import Configuration
 from belvedere.pipelines import direct_runner, flink_jobs, local_workers, logs
 from belvedere.pipelines.failures import Mistake
 from belvedere.pipelines.progress import Stage, Watch
@@ -103,6 +105,18 @@ def must_wait(command: str, beam_options: Sequence[str]) -> None:
         raise Mistake(
             f"`belvedere {command}` has work left when the graph is done, which a "
             "template never sees: drop --template_location"
+        )
+
+
+def require_torch(configuration: Configuration) -> None:
+    """Mistake if learning needs torch and gpytorch, and they are not here."""
+    gp = configuration.method.gp
+    wanted = ("torch", "gpytorch") if gp.needs_torch else ()
+    lacking = [name for name in wanted if not importlib.util.find_spec(name)]
+    if lacking:
+        raise Mistake(
+            f"method.gp.objective={gp.objective} needs {' and '.join(lacking)}: "
+            "pip install 'belvedere[train]'"
         )
 
 

@@ -12,7 +12,7 @@ from belvedere.core.configuration import Configuration
 from belvedere.pipelines import launching
 from belvedere.pipelines.failures import opening
 from belvedere.pipelines.progress import Stage, Watch
-from belvedere.transforms import box_sources, model_store, sources, stores
+from belvedere.transforms import box_sources, model_store, selection, sources, stores
 from belvedere.transforms.commit import CommitEntries
 from belvedere.transforms.eyes import FreezeEyes, FreezeNegatives, Frozen
 from belvedere.transforms.lessons import Job
@@ -67,6 +67,7 @@ class Options:
 
 def main(options: Options) -> launching.Counts:
     """Learns what is new: a class known with these images and settings is kept."""
+    launching.require_torch(options.configuration)
     with opening():
         found = tuple(
             sources.detect(uri, options.images_format) for uri in options.images
@@ -89,6 +90,8 @@ def main(options: Options) -> launching.Counts:
         slices = pipeline | "List" >> ListSlices(found)
         training = slices | "Choose" >> ChooseTrainingImages(boxes, chosen.most_images)
         classes = training["classes"]
+        if options.classes:
+            classes |= "Classes" >> selection.RequireClasses(options.classes)
         images = (
             classes
             | "Images" >> beam.FlatMapTuple(lambda _, images: images)

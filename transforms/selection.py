@@ -6,16 +6,40 @@ a selection. Only names are shuffled.
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 
+from belvedere.core.configuration import nearest
 from belvedere.transforms import sources
 from belvedere.transforms.annotate import Wanted
 from belvedere.transforms.inputs import ImageRef
 from belvedere.transforms.training_slices import lot, slice_digest
 
 Task = tuple[str, str]  # (uri, label)
+
+
+class UnknownClassError(ValueError):
+    """Classes that were asked for and are not there; fit for a user."""
+
+
+@dataclasses.dataclass(eq=False)
+class RequireClasses(beam.PTransform):
+    """Values by class as they are, once all classes that are wanted are among them."""
+
+    wanted: frozenset[str]
+
+    def expand(self, keyed: beam.PCollection) -> beam.PCollection:
+        names = beam.pvalue.AsList(keyed | "Names" >> beam.Keys())
+        return keyed | "Known" >> beam.Map(_if_known, self.wanted, names)
+
+
+def _if_known(
+    keyed: tuple[str, Any], wanted: frozenset[str], known: list[str]
+) -> tuple[str, Any]:
+    for name in sorted(wanted.difference(known)):
+        raise UnknownClassError(f"no class {name!r} with boxes{nearest(name, known)}")
+    return keyed
 
 
 @dataclasses.dataclass(eq=False)

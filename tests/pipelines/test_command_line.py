@@ -31,6 +31,7 @@ MISTAKES = {
     f"{ANNOTATE} --output o --set sight.windows=200": "belongs to `belvedere train`",
     f"{ANNOTATE} --output o --set sight.window=200": "did you mean 'sight.windows'?",
     f"{ALONE} {{images}}/car/00009.jpg --class car --set accept=2": "wanted 0 to 1",
+    f"{ANNOTATE} --output o --classes car,zebar": "did you mean 'zebra'?",
     f"{ANNOTATE} --output o --accept 7": "'--accept': Input should be",
     f"{TRAIN} --config no.toml": "no.toml does not exist",
     f"{TRAIN} --config {{boxes}}": "no readable TOML",

@@ -55,8 +55,9 @@ def test_no_class_that_can_be_learned_is_exit_code_4(belvedere, tiny, tmp_path):
     said = belvedere(*told, "--set", "least_images=50")
     assert said.code == failures.REFUSED
     assert "8 images with boxes, at least 50 are needed" in " ".join(said.out.split())
-    said = belvedere(*told, "--classes", "dog")
-    assert said.code == failures.REFUSED
+    said = belvedere(*told, "--classes", "car,zebar")
+    assert said.code == failures.USAGE
+    assert "no class 'zebar' with boxes: did you mean 'zebra'?" in said.err
 
 
 def test_boxes_that_fit_no_image_are_told(belvedere, tiny, tmp_path):
@@ -117,7 +118,7 @@ def test_classes_and_limit_choose_tasks(belvedere, tmp_path, mixed):
     told = ["annotate", "--images", images, "--models", runs.models()]
     for limit in (2, 5):
         output = tmp_path / "o"
-        some = ["--classes", "zebra,cow", "--limit", limit, "--output", output]
+        some = ["--classes", "zebra", "--limit", limit, "--output", output]
         assert belvedere(*told, *some).code == failures.DONE
         found = runs.rows(output)
         assert [row["label"] for row in found] == ["zebra"] * limit

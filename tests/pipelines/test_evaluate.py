@@ -6,6 +6,7 @@ import io
 import json
 import pathlib
 import shutil
+import sys
 import tarfile
 
 import numpy as np
@@ -307,17 +308,59 @@ def test_ways_that_cannot_be_meant(belvedere, boxed, tmp_path, ways, said):
     assert said in found.err
 
 
+def test_the_split_is_drawn_by_the_seed_of_the_method(
+    belvedere, boxed, tmp_path, monkeypatch
+):
+    seeds = []
+    monkeypatch.setattr(
+        evaluate, "command", lambda told, _: seeds.append(told.protocol.seed)
+    )
+    told = ["--images", boxed / "images", "--boxes", boxed / toy_data.BOXES]
+    told += ["--output", tmp_path, "--holdout", 0.3]
+    for more in (("--seed", 5), ("--set", "method.seed=5")):
+        assert belvedere("evaluate", *told, *more).code == failures.DONE
+    assert seeds == [5, 5]
+
+
+def test_a_class_that_is_not_there_is_named(belvedere, boxed, tmp_path):
+    told = ["--images", boxed / "images", "--boxes", boxed / toy_data.BOXES]
+    told += ["--output", tmp_path / "o", "--holdout", 0.3, "--classes", "car,zebar"]
+    said = belvedere("evaluate", *told)
+    assert said.code == failures.USAGE
+    assert "no class 'zebar' with boxes: did you mean 'zebra'?" in said.err
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("missing", ["torch", "gpytorch"])
+@pytest.mark.parametrize("command", ["train", "run", "evaluate"])
+def test_what_learning_needs_is_there_before_it_begins(
+    belvedere, boxed, tmp_path, monkeypatch, command, missing
+):
+    monkeypatch.setitem(sys.modules, missing, None)
+    told = ["--images", boxed / "images", "--boxes", boxed / toy_data.BOXES]
+    told += ["--models" if command == "train" else "--output", tmp_path / "o"]
+    told += ["--folds", 2] if command == "evaluate" else []
+    said = belvedere(command, *told, "--set", "method.gp.objective=fitc")
+    assert said.code == failures.USAGE
+    assert f"needs {missing}: pip install 'belvedere[train]'" in said.err
+
+
 def test_borderline_is_where_boxes_begin_to_be_accepted(tmp_path):
     expected = np.linspace(0, 1, 21)
     box = np.array([0.0, 0.0, 5.0, 5.0])
     placed = [Placed("full", f"{e:.2f}", box, e, 0.5 + e / 10) for e in expected]
     told = telling_pictures._telling({"full": placed}, 0.7)
     assert {"0.70", "0.65"} <= told and "0.50" not in told
-    none = np.zeros((0, 4))
-    shown = [
-        Shown(p.image_id, "car", b"", 9, 9, none, {"full": box}, {"full": 0.5}, p.score)
-        for p in placed
-    ]
+    known = (
+        "car",
+        b"\xff\xd8\xff",
+        9,
+        9,
+        np.zeros((0, 4)),
+        {"full": box},
+        {"full": 0.5},
+    )
+    shown = [Shown(p.image_id, *known, p.score) for p in placed]
     (borderline,) = (
         s for s in evaluation_page._sections(shown, 0.7) if s.name == "Borderline"
     )
