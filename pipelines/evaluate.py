@@ -21,7 +21,6 @@ from belvedere.pipelines.progress import Stage, Watch
 from belvedere.pipelines.voice import Voice
 from belvedere.transforms import (
     box_sources,
-    documents,
     model_store,
     selection,
     sources,
@@ -58,7 +57,8 @@ class Options:
       classes: only these are judged, if any are given; words and negatives come from
         all.
       limit: of the images of each class, drawn by lot.
-      artefacts: where eyes and negatives are kept, by default in the work folder.
+      artefacts: where eyes and negatives are kept, by default in the work folder,
+        for this run.
     """
 
     images: tuple[str, ...]
@@ -99,11 +99,12 @@ def main(options: Options) -> Evaluation:
         boxes = box_sources.detect(options.boxes, options.boxes_format)
     launching.check_output(options.output, KIND)
     chosen = options.configuration
+    run_id = launching.run_id()
     job = Job(
-        _artefacts(options, [list(one) for one in (*found, boxes)]),
+        _artefacts(options, run_id),
         options.work,
         chosen,
-        launching.run_id(),
+        run_id,
         launching.code_version(),
     )
     name = f"evaluations/{job.run_id}.json"
@@ -143,8 +144,12 @@ def main(options: Options) -> Evaluation:
     return _concluded(options, name, seconds)
 
 
-def _artefacts(options: Options, inputs: list) -> str:
-    """The store of eyes and negatives: of the models, or of this very split."""
+def _artefacts(options: Options, run_id: str) -> str:
+    """The store of eyes and negatives: of the models, or of this run alone.
+
+    Another run may learn from other images. What they are made of is kept in the work
+    folder, so that from the same images the same come out, quickly.
+    """
     protocol, sight = options.protocol, options.configuration.sight
     if protocol.models is not None:
         if not stores.store_for(protocol.models).exists(model_store.eyes_name(sight)):
@@ -153,11 +158,7 @@ def _artefacts(options: Options, inputs: list) -> str:
                 "holds no models: give the --config of the training"
             )
         return protocol.models
-    if options.artefacts:
-        return options.artefacts
-    split = [protocol.holdout, protocol.folds, protocol.seed, options.limit]
-    digest = documents.digest([inputs, split, launching.code_version()])[:16]
-    return f"{options.work.rstrip('/')}/artefacts-{digest}"
+    return options.artefacts or f"{options.work.rstrip('/')}/artefacts-{run_id}"
 
 
 def _concluded(options: Options, name: str, seconds: dict[str, float]) -> Evaluation:

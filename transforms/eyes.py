@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import apache_beam as beam
 
-from belvedere.core.appearance import vocabulary
 from belvedere.transforms import model_store, tally
 from belvedere.transforms.lessons import Job
 from belvedere.transforms.training_slices import TrainingSlice, lot, share
@@ -124,14 +123,12 @@ class _WordsDoFn(WorkshopDoFn):
 
     def process(self, every: list[Drawn]) -> Iterator[Frozen]:
         settings = self.job.configuration.sight
-        found = (self.workshop.descriptors(*drawn) for drawn in _ordered(every))
-        samples = [sample for samples in found for sample in samples]
         name = model_store.eyes_name(settings)
         try:
-            with tally.timed("vocabulary"):
-                books = vocabulary.learn(samples, settings.features)
+            books = self.workshop.codebooks(_ordered(every))
         except ValueError as error:
-            yield Frozen(name, f"no visual words from {len(samples)} images: {error}")
+            images = sum(len(ids) for _, ids in every)
+            yield Frozen(name, f"no visual words from {images} images: {error}")
             return
         model_store.freeze_eyes(self.workshop.store, settings, books)
         yield Frozen(name)

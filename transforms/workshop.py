@@ -7,16 +7,17 @@ and small numbers have to travel between its workers.
 """
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from belvedere.core import configuration, localization, sight
 from belvedere.core.appearance import vocabulary
+from belvedere.core.appearance.codebooks import Codebook
 from belvedere.core.class_model import Appearance
 from belvedere.core.sight import Samples
 from belvedere.core.types import Competition
 from belvedere.core.windows import boxes
-from belvedere.transforms import decoding, describe, model_store, stores
+from belvedere.transforms import decoding, describe, model_store, stores, tally
 from belvedere.transforms.describe import Described
 from belvedere.transforms.inputs import InputFault
 from belvedere.transforms.lessons import Job, Learnt, Lesson, Sketch, learning_of
@@ -71,6 +72,21 @@ class Workshop:
         depends_on = (training.digest, sorted(wanted), configuration.digest(settings))
         kept = self.work.kept(self.work.name("words", *depends_on), dict, make)
         return [kept[image_id] for image_id in sorted(kept)]
+
+    def codebooks(
+        self, drawn: Sequence[tuple[TrainingSlice, frozenset[str]]]
+    ) -> dict[str, Codebook]:
+        """Visual words learned from the wanted pictures of slices."""
+        settings = self.job.configuration.sight
+
+        def make() -> dict[str, Codebook]:
+            samples = [one for some in drawn for one in self.descriptors(*some)]
+            with tally.timed("vocabulary"):
+                return vocabulary.learn(samples, settings.features)
+
+        from_ = [[training.digest, sorted(wanted)] for training, wanted in drawn]
+        name = self.work.name("codebooks", from_, configuration.digest(settings))
+        return self.work.kept(name, dict, make)
 
     def views(
         self, training: TrainingSlice

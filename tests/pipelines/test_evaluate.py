@@ -171,6 +171,22 @@ def test_the_report_shows_pictures_curve_and_reasons(held_out):
     assert written["methods"] == found.metrics["methods"]
 
 
+def test_pictures_added_change_what_words_are_learned_from(tmp_path):
+    """As in a fresh work folder: nothing is left of the earlier split."""
+    world, kept = tmp_path / "world", Protocol(holdout=0.35)
+    toy_data.write(world, runs.LABELS, 9, 0)
+    lines = (world / toy_data.BOXES).read_text().splitlines()
+    late = [f"/{k:05}.jpg" for k in (0, 2, 5)]
+    early = [line for line in lines if not any(name in line for name in late)]
+    (world / toy_data.BOXES).write_text("\n".join(early) + "\n")
+    evaluate.main(_options(world, tmp_path, kept))
+    (world / toy_data.BOXES).write_text("\n".join(lines) + "\n")
+    grown = evaluate.main(_options(world, tmp_path, kept))
+    fresh = evaluate.main(_options(world, tmp_path / "fresh", kept))
+    assert len(early) < len(lines)
+    assert grown.metrics["methods"] == fresh.metrics["methods"]
+
+
 @pytest.mark.slow
 def test_two_processes_judge_alike(held_out, boxed, tmp_path):
     _, _, found = held_out
