@@ -3,8 +3,9 @@
 Paper: section 5. Images of all classes are pooled and returned in order of score; the
 curve gives the mean IoU of what has been returned against the fraction returned.
 "returned at t" is read as the largest fraction whose mean IoU is at least t, as the
-left end of the curve is noisy. Images with equal scores are returned together, so that
-nothing depends on the order in which they are given.
+left end of the curve is noisy. Images with equal scores are returned one by one too,
+each with the mean IoU of them all: this is the mean of the curve over all their orders,
+and nothing depends on the order in which they are given.
 """
 
 import dataclasses
@@ -44,32 +45,32 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Curve:
-    """Mean IoU of the images returned, at each threshold on the score.
+    """Mean IoU of the first image returned, of the first two, and so on to all."""
 
-    `fractions` rise to 1; `shares` are the fractions added at each threshold.
-    """
+    means: Float[np.ndarray, " n"]
 
-    fractions: Float[np.ndarray, " k"]
-    shares: Float[np.ndarray, " k"]
-    means: Float[np.ndarray, " k"]
+    @property
+    def fractions(self) -> Float[np.ndarray, " n"]:
+        """The fraction returned at each of the means."""
+        return np.arange(1, len(self.means) + 1) / len(self.means)
 
     def returned_at(self, mean_iou: float) -> float:
         """The largest fraction whose mean IoU is at least `mean_iou`, or 0."""
-        reached = self.means >= mean_iou - _ROUNDING
-        return float(self.fractions[reached].max(initial=0))
+        reached = np.flatnonzero(self.means >= mean_iou - _ROUNDING)
+        return (int(reached[-1]) + 1) / len(self.means) if len(reached) else 0.0
 
     @property
     def auc(self) -> float:
         """Mean of the curve over the fraction returned."""
-        return float(self.shares @ self.means)
+        return float(self.means.mean())
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Ranking:
-    """Images in falling order of score; `ends` are the last of each group of equals."""
+    """Images in falling order of score; each group of equals begins at a `start`."""
 
     order: Int64[np.ndarray, " n"]
-    ends: Int64[np.ndarray, " k"]
+    starts: Int64[np.ndarray, " k"]
     ious: Float[np.ndarray, " n"]
 
     @classmethod
@@ -77,18 +78,20 @@ class Ranking:
         # Ties by IoU: the sums do not depend on the given order, to the last bit.
         order = np.lexsort((outcome.ious, -outcome.scores))
         falls = np.diff(outcome.scores[order]) != 0
-        ends = np.append(np.flatnonzero(falls), len(order) - 1)
-        return cls(order, ends, outcome.ious[order])
+        starts = np.append(0, np.flatnonzero(falls) + 1)
+        return cls(order, starts, outcome.ious[order])
 
     def curve(self, counts: Int64[np.ndarray, " n"] | None = None) -> Curve:
-        """The curve, where image i occurs counts[i] times (once if None)."""
-        times = np.ones(len(self.order)) if counts is None else counts[self.order]
-        returned = np.cumsum(times)[self.ends]
-        total = np.cumsum(times * self.ious)[self.ends]
-        added = np.diff(returned, prepend=0)
-        kept = added > 0
-        returned, total, added = returned[kept], total[kept], added[kept]
-        return Curve(returned / returned[-1], added / returned[-1], total / returned)
+        """The curve, where image i occurs counts[i] times (once if None).
+
+        k of g equals of mean m, after n images of sum S, have in the mean over all
+        orders of the g the mean (S + k · m) / (n + k).
+        """
+        times = np.ones(len(self.order), int) if counts is None else counts[self.order]
+        equals = np.add.reduceat(times, self.starts)
+        sums = np.add.reduceat(times * self.ious, self.starts)
+        expected = np.repeat(sums / np.maximum(equals, 1), equals)
+        return Curve(np.cumsum(expected) / np.arange(1, len(expected) + 1))
 
 
 class ClassFigures(TypedDict):

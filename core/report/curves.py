@@ -22,10 +22,11 @@ _MOST_POINTS = 300
 _MARKED = 0.75  # the mean IoU at which the paper counts what is returned
 _CAPTION = (
     "Pictures of all classes are returned in the order of their expected IoU, the"
-    " surest first; the higher the curve, the better. Those of equal rank are returned"
-    " together, with a straight line between. The ceiling is level, at its mean over"
-    " all pictures: where only the surest are returned, a curve can lie above it. The"
-    " dotted line marks mean IoU 0.75; a dot shows how far a method stays above it."
+    " surest first; the higher the curve, the better. Those of equal expected IoU have"
+    " no order of their own: the mean over all their orders is drawn. The ceiling is"
+    " level, at its mean over all pictures: where only the surest are returned, a"
+    " curve can lie above it. The dotted line marks mean IoU 0.75; a dot shows how far"
+    " a method stays above it."
 )
 
 
@@ -103,21 +104,28 @@ def _clip(key: str, x: svg.Axis, y: svg.Axis) -> Markup:
 
 
 def _way(shape: Curve, x: svg.Axis, y: svg.Axis) -> str:
-    """Level up to the first threshold: among equal scores any order is as good."""
-    picked = np.unique(
-        np.linspace(0, len(shape.means) - 1, _MOST_POINTS).round().astype(int)
-    )
+    """Level up to the first picture; through the place of the dot."""
+    n = len(shape.means)
+    evenly = np.linspace(0, n - 1, min(n, _MOST_POINTS)).round().astype(int)
+    picked = np.union1d(evenly, _last_above(shape))
     fractions = [0.0, *shape.fractions[picked].tolist()]
     means = [float(shape.means[0]), *shape.means[picked].tolist()]
     return svg.path([(x(f), y(m)) for f, m in zip(fractions, means, strict=True)])
 
 
+def _last_above(shape: Curve) -> int:
+    """Number of the last picture up to which the mean stays above the mark, or 0."""
+    return max(round(shape.returned_at(_MARKED) * len(shape.means)) - 1, 0)
+
+
 def _crossing(method: str, shape: Curve, x: svg.Axis, y: svg.Axis, look: str) -> Markup:
+    """A dot on the curve, where it is above the mark for the last time."""
     returned = shape.returned_at(_MARKED)
     if not 0 < returned < 1:
         return Markup("")
     words = f"{wording.method(method).view}: {wording.percent(returned)} returned"
-    place = {"cx": x(returned), "cy": y(_MARKED), "r": 5}
+    mean = float(shape.means[_last_above(shape)])
+    place = {"cx": x(returned), "cy": y(mean), "r": 5}
     return svg.element(
         "circle", svg.element("title", words), class_=f"dot {look}", **place
     )
@@ -140,5 +148,4 @@ def _curve_table(shapes: Mapping[str, Curve]) -> Table:
 
 def _at(shape: Curve, fraction: float) -> float:
     """The mean where at least this fraction is first returned."""
-    reached = shape.fractions >= fraction - 1e-12
-    return float(shape.means[reached][0])
+    return float(shape.means[np.searchsorted(shape.fractions, fraction - 1e-12)])

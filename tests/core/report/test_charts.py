@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import assessment as judging
 from oracles import report as oracle
 
+from belvedere.core.assessment import evaluation
 from belvedere.core.assessment.evaluation import Outcome
 from belvedere.core.report import (
     appearance_map,
@@ -57,9 +59,39 @@ def test_numbers_of_the_curve_are_the_means_of_what_is_returned(data):
     scores = data.draw(st.lists(st.integers(0, 5), min_size=n, max_size=n))
     table = curves.curve(of(ious, scores)).table
     for row in table.rows:
-        wanted = oracle.mean_of_returned(ious, scores, row[0].value)
-        assert row[1].value == pytest.approx(wanted)
+        wanted = judging.curve(ious, scores)
+        returned = math.ceil(row[0].value * n - 1e-9)
+        assert row[1].value == pytest.approx(wanted[returned - 1][1])
         assert row[2].value == pytest.approx(np.mean(ious))
+
+
+@pytest.mark.parametrize("n", [36, 1000])
+@pytest.mark.parametrize("levels", [3, 10, 10**6])
+def test_the_line_the_dot_and_the_figures_agree(n, levels):
+    rng = np.random.default_rng(n + levels)
+    ious = rng.uniform(0.4, 1, n)
+    scores = np.round(levels * (ious + rng.uniform(-0.1, 0.1, n)))
+    judged = of(ious, scores)
+    drawn = curves.curve(judged).drawing
+    told = evaluation.figures(judged.outcomes["full"])
+    way = re.search(r'd="M([^"]+)" class="line m-full"', drawn)[1]
+    line = np.array([step.split() for step in way.split("L")], float)
+    dot = re.search(r'class="dot m-full" cx="([\d.]+)" cy="([\d.]+)"', drawn)
+    dot_x, dot_y = (float(place) for place in dot.groups())
+    marked = float(re.search(r'd="M[\d.]+ ([\d.]+)[^"]*" class="marked"', drawn)[1])
+    left, right = line[0, 0], line[-1, 0]
+    assert 0 < told["returned_at_0.75"] < 1
+    assert dot_x == pytest.approx(
+        left + told["returned_at_0.75"] * (right - left), abs=0.1
+    )
+    assert dot_y == pytest.approx(np.interp(dot_x, *line.T), abs=0.1)
+    assert dot_y <= marked + 0.1  # on paper, higher is less
+    assert (line[line[:, 0] > dot_x + 0.1, 1] >= marked - 0.1).all()
+    below = (line[0, 1] - line[:, 1]) / (line[0, 1] - line[-1, 1])  # shares of a fall
+    top, end = evaluation.curve(judged.outcomes["full"]).means[[0, -1]]
+    heights = top + below * (end - top)
+    area = np.trapezoid(heights, line[:, 0]) / (right - left)
+    assert area == pytest.approx(told["auc"], abs=0.01)
 
 
 def test_a_method_without_scores_is_a_level_line():

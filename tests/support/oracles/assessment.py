@@ -1,15 +1,32 @@
 """Slow twins of the figures, the intervals, the baselines and the calibration."""
 
+import itertools
+
 import numpy as np
 
 
 def curve(ious, scores):
-    """[(fraction, mean IoU)] by trying each score as a threshold."""
+    """[(fraction, mean IoU)] of the first image, of the first two ...
+
+    Of equals that are not all returned, each counts with the mean of them all.
+    """
     points = []
-    for threshold in sorted(set(scores), reverse=True):
-        kept = [i for i, s in zip(ious, scores, strict=True) if s >= threshold]
-        points.append((len(kept) / len(ious), sum(kept) / len(kept)))
+    for k, last in enumerate(sorted(scores, reverse=True), 1):
+        above = [i for i, s in zip(ious, scores, strict=True) if s > last]
+        equal = [i for i, s in zip(ious, scores, strict=True) if s == last]
+        total = sum(above) + (k - len(above)) * sum(equal) / len(equal)
+        points.append((k / len(ious), total / k))
     return points
+
+
+def curve_over_orders(ious, scores):
+    """Mean IoU of the first k, for each k, over all orders of falling score."""
+    tried = []
+    for order in itertools.permutations(range(len(ious))):
+        if all(scores[a] >= scores[b] for a, b in itertools.pairwise(order)):
+            returned = [[ious[i] for i in order[: k + 1]] for k in range(len(order))]
+            tried.append([sum(some) / len(some) for some in returned])
+    return np.mean(tried, axis=0)
 
 
 def returned_at(ious, scores, mean_iou):
@@ -17,12 +34,8 @@ def returned_at(ious, scores, mean_iou):
 
 
 def auc(ious, scores):
-    """Mean over images of the curve at the image's own score."""
-    total = 0
-    for own in scores:
-        kept = [i for i, s in zip(ious, scores, strict=True) if s >= own]
-        total += sum(kept) / len(kept)
-    return total / len(ious)
+    """Mean over images of the curve where the image is returned."""
+    return sum(m for _, m in curve(ious, scores)) / len(ious)
 
 
 def differences(one, other, statistic, draws):
