@@ -211,7 +211,7 @@ def _methods(metrics: dict[str, Any], only: Sequence[str] = ()) -> list[str]:
         "",
         f"{counts['test_images']} pictures of {counts['classes']} classes judged; "
         f"{metrics['iou_lower_kept']:.1%} of boxes keep `iou_lower` (90% meant); mean "
-        f"expected IoU against found, by tenth: {_calibration(metrics)}.",
+        f"expected IoU against found, by decile: {_calibration(metrics)}.",
     ]
 
 

@@ -84,8 +84,14 @@ def reliability(
     observed: Float[np.ndarray, " n"],
     bins: int = 10,
 ) -> list[Bin]:
-    """Mean predicted and observed IoU of the images in each tenth of [0, 1]."""
-    number = np.clip(predicted * bins, 0, bins - 1).astype(int)
+    """Mean predicted and observed IoU of each decile of the images by prediction.
+
+    Equal predictions stay together, where the middle one of them falls: deciles are
+    fewer or less equal then.
+    """
+    _, level, equals = np.unique(predicted, return_inverse=True, return_counts=True)
+    middle = np.cumsum(equals) - equals / 2
+    number = (middle * bins / len(predicted)).astype(int)[level]
     return [
         {
             "predicted": float(predicted[number == b].mean()),

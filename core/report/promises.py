@@ -56,8 +56,8 @@ def calibration(bins: Sequence[Mapping], kept: object = None) -> Figure | None:
         (),
         _calibration_words(known)
         + _kept_words(kept)
-        + " Dots are groups of pictures, larger ones of"
-        " more pictures; on the dashed line the promise is kept exactly. The solid line"
+        + " Each dot is a tenth of the pictures, by expected IoU (more, and larger, where"
+        " many are equal); on the dashed line the promise is kept exactly. The solid line"
         f" joins groups of {_TELLING} pictures or more: fewer say nothing.",
         _calibration_table(known),
     )

@@ -73,18 +73,37 @@ def test_refuses_nothing_and_nan():
         calibration.fit(np.array([np.nan]), np.array([0.5]))
 
 
-def test_reliability_counts_each_image_once():
-    predicted = np.array([0.0, 0.05, 0.55, 0.52, 1.0])
-    observed = np.array([0.2, 0.4, 0.5, 0.7, 0.9])
+def test_reliability_is_by_decile_of_the_images():
+    rng = np.random.default_rng(0)
+    predicted = rng.permutation(np.linspace(0.6, 0.7, 104) ** 3)
+    observed = rng.uniform(size=104)
     bins = calibration.reliability(predicted, observed)
-    assert [b["images"] for b in bins] == [2, 2, 1]
-    assert bins[1] == {
-        "predicted": pytest.approx(0.535),
-        "observed": pytest.approx(0.6),
-        "images": 2,
+    assert len(bins) == 10
+    assert {b["images"] for b in bins} == {10, 11}
+    first = np.argsort(predicted)[: bins[0]["images"]]
+    assert bins[0] == {
+        "predicted": pytest.approx(predicted[first].mean()),
+        "observed": pytest.approx(observed[first].mean()),
+        "images": len(first),
     }
+
+
+@given(
+    seed=st.integers(0, 10**6), n=st.integers(1, 60), levels=st.sampled_from([1, 4, 99])
+)
+@settings(max_examples=40, deadline=None)
+def test_reliability_keeps_equals_together_and_counts_each_image_once(seed, n, levels):
+    rng = np.random.default_rng(seed)
+    predicted, observed = rng.integers(0, levels, n) / 128, rng.uniform(size=n)
+    bins = calibration.reliability(predicted, observed)
+    assert sum(b["images"] for b in bins) == n
     means = [b["observed"] * b["images"] for b in bins]
     assert sum(means) == pytest.approx(observed.sum())
+    assert len(bins) <= min(10, len(set(predicted)))
+    assert (np.diff([b["predicted"] for b in bins]) > 0).all()
+    ends = np.cumsum([b["images"] for b in bins])[:-1]
+    rising = np.sort(predicted)
+    assert (rising[ends - 1] < rising[ends]).all()
 
 
 @pytest.mark.parametrize("n", [3, 20, 200])
