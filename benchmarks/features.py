@@ -153,7 +153,7 @@ def _round(data: bytes, eyes: sight.Eyes, model: ClassModel) -> dict[str, float]
         "whole picture",
         lambda: localization.localize(sight.look(_decoded(data), eyes), model, eyes),
     )
-    assert np.array_equal(whole.box, boxes[whole.found.window] * view.scale)
+    assert np.array_equal(whole.box, view.to_picture(boxes[whole.found.window]))
     times.of(
         "yardstick",
         lambda: felzenszwalb(image.pixels, scale=100, sigma=0.8, min_size=100),

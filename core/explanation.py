@@ -56,7 +56,7 @@ def explain(
     inputs = sight.embed(view, model.maps, eyes)
     chosen, runner_up = located.found.window, located.found.runner_up
     return located, Explanation(
-        boxes=view.windows.boxes * view.scale,
+        boxes=view.to_picture(view.windows.boxes),
         overlap=context.mean[0],
         map=flattened(inputs / model.gp.lengthscales),
         chosen=chosen,

@@ -104,7 +104,7 @@ def compete(
     context = context_of(view, maps, gp, eyes)
     phi = hyperfeatures.of_all(context, settings.consistency, with_global)
     windows = view.windows.boxes
-    truth = truth / view.scale
+    truth = view.to_frame(truth)
     ious = boxes.ious(windows, truth).max(axis=1)
     best = int(ious.argmax())
     losses = 1 - boxes.ious(windows, windows[[best]])[:, 0]
@@ -159,7 +159,7 @@ def localize(
     box = voting.elected(windows[found.window], windows[voters], scores, model.voting)
     expected = float(model.calibration.expected(np.array([score]))[0])
     return Localization(
-        box=box * view.scale,
+        box=view.to_picture(box),
         score=score,
         expected_iou=expected,
         iou_lower=max(expected - model.shortfall, 0.0),

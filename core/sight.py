@@ -36,11 +36,40 @@ class Eyes:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class View:
-    """A picture as the method sees it; `scale` leads back to its own frame."""
+    """A picture as the method sees it.
+
+    Attributes:
+      windows: the candidates, in a frame of at most `Eyes.side` pixels a side.
+      descriptions: by feature type, what features of windows are read from.
+      width: of the picture itself, in its own pixels.
+      height: of the picture itself.
+    """
 
     windows: Windows
     descriptions: Mapping[str, Any]
-    scale: Float[np.ndarray, "4"]
+    width: int
+    height: int
+
+    def to_picture(
+        self, boxes: Float[np.ndarray, "... 4"]
+    ) -> Float[np.ndarray, "... 4"]:
+        """Boxes of the frame in the picture itself; what ends at its border stays so.
+
+        Multiplied before divided, hence exact at the border and never beyond it.
+        """
+        return boxes * self._sides / self._frame
+
+    def to_frame(self, boxes: Float[np.ndarray, "... 4"]) -> Float[np.ndarray, "... 4"]:
+        """Boxes of the picture itself in the frame, likewise."""
+        return boxes * self._frame / self._sides
+
+    @property
+    def _sides(self) -> Float[np.ndarray, "4"]:
+        return np.array([self.width, self.height] * 2, np.float64)
+
+    @property
+    def _frame(self) -> Float[np.ndarray, "4"]:
+        return np.array([self.windows.width, self.windows.height] * 2, np.float64)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -64,8 +93,8 @@ def look(image: Image, eyes: Eyes) -> View:
     rng = np.random.default_rng(int.from_bytes(digest.digest()[:8], "little"))
     small = in_frame(image, eyes.side)
     windows = randomized_prim.propose(small, eyes.prim, rng)
-    scale = np.array([image.width / small.width, image.height / small.height] * 2)
-    return View(windows, registry.describe(eyes.features, Views(small)), scale)
+    descriptions = registry.describe(eyes.features, Views(small))
+    return View(windows, descriptions, image.width, image.height)
 
 
 def in_frame(image: Image, side: int) -> Image:
@@ -81,7 +110,7 @@ def sample(
     settings: sampling.SamplingSettings,
 ) -> Samples:
     """Windows of a training image from true to far off, and rho(w, w*) of each."""
-    truth = truth / view.scale
+    truth = view.to_frame(truth)
     drawn = sampling.sample(view.windows.boxes, truth, image_id, settings)
     rho = relations.to_object(drawn.boxes, truth)
     return Samples(image_id, drawn, rho, _read(view, drawn, eyes))

@@ -23,7 +23,7 @@ from belvedere.transforms.training_slices import Chosen, TrainingSlice
 from belvedere.transforms.work import WorkFolder
 
 METHOD_FAILED = "method_failed"
-_FORMAT = 2  # of what is kept
+_FORMAT = 3  # of what is kept
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -87,7 +87,7 @@ class Localizer:
             found = localization.localize(view, model, eyes)
         certificate = found.found.certificate
         second = found.found.runner_up
-        windows = view.windows.boxes * view.scale
+        windows = view.to_picture(view.windows.boxes)
         left = certificate.bound_left
         offset = found.score - found.found.score
         return {

@@ -46,8 +46,7 @@ class Sitting:
         for placed in (full, *others):
             self.placed.setdefault(placed.method, []).append(placed)
         self.located[image_id] = found
-        sides = np.array([view.windows.width, view.windows.height]) * view.scale[:2]
-        areas = (truth[:, 2:] - truth[:, :2]).prod(axis=1) / sides.prod()
+        areas = (truth[:, 2:] - truth[:, :2]).prod(axis=1) / (view.width * view.height)
         self.about[image_id] = (len(view.windows), float(areas.max()), len(truth))
 
     def verdict(

@@ -251,5 +251,5 @@ def _descriptors(one: describe.Picture, settings: configuration.Sight) -> dict:
 
 def _ceiling(one: Described) -> float:
     """IoU of the best candidate: whether the windows can find the object at all."""
-    windows = one.view.windows.boxes * one.view.scale
+    windows = one.view.to_picture(one.view.windows.boxes)
     return float(boxes.ious(windows, one.truth).max(initial=0.0))

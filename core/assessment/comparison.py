@@ -218,7 +218,7 @@ def place(
     Models that share an appearance are given one context of the picture, which may be
     `known`, with its Gaussian process.
     """
-    windows = view.windows.boxes * view.scale
+    windows = view.to_picture(view.windows.boxes)
     best = windows[boxes.ious(windows, truth).max(axis=1).argmax()]
     contexts = {id(known[0]): known[1]} if known else {}
     chosen = {}

@@ -71,4 +71,4 @@ def best_centred_box(
 
 def _sides(view: View) -> Float[np.ndarray, "4"]:
     """Width, height, width, height of the picture in its own frame."""
-    return np.array([view.windows.width, view.windows.height] * 2) * view.scale
+    return np.array([view.width, view.height] * 2, np.float64)

@@ -88,7 +88,7 @@ def _own(
 ) -> LabelledWindows:
     """The hardest negatives of a picture of the class."""
     view = _shortened(views[learned.ids[number]])
-    truth = truths[learned.ids[number]] / view.scale
+    truth = view.to_frame(truths[learned.ids[number]])
     ious = boxes.ious(view.windows.boxes, truth).max(axis=1)
     scores = detector.scores(view, eyes)
     scores[ious >= labelled_windows.NEGATIVE_BELOW] = -np.inf

@@ -46,9 +46,8 @@ class WindowChoice:
         scores = self.scorer.scores(view, eyes)
         best = int(scores.argmax())
         expected = float(self.promise.expected(scores[[best]])[0])
-        return Placement(
-            view.windows.boxes[best] * view.scale, float(scores[best]), expected
-        )
+        box = view.to_picture(view.windows.boxes[best])
+        return Placement(box, float(scores[best]), expected)
 
 
 def calibrated(
@@ -73,8 +72,9 @@ def calibrated(
     folds = sampling.balanced_folds(names, len(blind), seed)
     scores, ious = np.empty(len(names)), np.empty(len(names))
     for i, (name, fold) in enumerate(zip(names, folds, strict=True)):
-        found = blind[fold].scores(views[name], eyes)
-        best = views[name].windows.boxes[[found.argmax()]] * views[name].scale
+        view = views[name]
+        found = blind[fold].scores(view, eyes)
+        best = view.to_picture(view.windows.boxes[[found.argmax()]])
         scores[i] = found.max()
         ious[i] = boxes.ious(best, truths[name]).max()
     return WindowChoice(scorer, calibration.fit(scores, ious))

@@ -57,6 +57,8 @@ def elected(
 ) -> Float[np.ndarray, "4"]:
     """The box that the voters agree on; to the bit `chosen` if all of them are it.
 
+    No side lies beyond the outermost of the voters', not even by a rounding error.
+
     Args:
       chosen: the window that was chosen.
       boxes: of the voters.
@@ -64,4 +66,5 @@ def elected(
       voting: how much a vote weighs.
     """
     weights = np.exp((scores - scores.max()) / voting.temperature)
-    return chosen + weights @ (boxes - chosen) / weights.sum()
+    agreed = chosen + weights @ (boxes - chosen) / weights.sum()
+    return agreed.clip(boxes.min(axis=0), boxes.max(axis=0))

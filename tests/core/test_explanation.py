@@ -47,7 +47,7 @@ def test_the_box_is_that_of_localize(model, explained):
 def test_boxes_and_overlaps_are_those_of_all_windows(explained, context):
     view, (_, why) = toys.view(NAME), explained
     assert len(why.boxes) == len(why.map) == len(view.windows)
-    np.testing.assert_array_equal(why.boxes, context.boxes * view.scale)
+    np.testing.assert_array_equal(why.boxes, view.to_picture(context.boxes))
     np.testing.assert_array_equal(why.overlap, context.mean[0])
 
 

@@ -38,7 +38,7 @@ def test_the_box_is_the_best_by_brute_force_and_proven(model):
     scores = inference.brute_force(context, weights) + offset
     assert found.score == scores.max()
     voted = oracle.voted(view.windows.boxes, scores, model.voting)
-    np.testing.assert_allclose(found.box, voted * view.scale, rtol=1e-12)
+    np.testing.assert_allclose(found.box, view.to_picture(voted), rtol=1e-12)
     certificate.check(context, weights, found.found.certificate)
 
 
@@ -77,7 +77,8 @@ def test_a_learned_class_beats_a_random_window(model):
         name = f"zebra/{seed}"
         view, truth = toys.view(name), toys.world()[name].boxes
         found = localization.localize(view, model, toys.eyes())
-        window = view.windows.boxes[[rng.integers(len(view.windows))]] * view.scale
+        window = view.windows.boxes[[rng.integers(len(view.windows))]]
+        window = view.to_picture(window)
         gain.append(
             boxes.ious(found.box[None], truth).max() - boxes.ious(window, truth).max()
         )

@@ -61,7 +61,7 @@ def test_without_voting_the_same_window_stands_for_itself(learned):
     np.testing.assert_array_equal(model.alpha, full.alpha)
     view = toys.view("zebra/9")
     located = localization.localize(view, model, toys.eyes())
-    window = view.windows.boxes[located.found.window] * view.scale
+    window = view.to_picture(view.windows.boxes[located.found.window])
     np.testing.assert_array_equal(located.box, window)
     ious = found.out_of_fold.worth([tables[i] for i in sorted(tables)], voting.NONE)
     wanted = calibration.fit(found.out_of_fold.scores, ious)

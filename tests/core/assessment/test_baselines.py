@@ -58,7 +58,7 @@ def test_the_centre_prior_beats_the_whole_image(placed):
 def test_learned_baselines_choose_one_of_the_windows(placed, name):
     views = toy_class.judged(LABEL).views
     for i, p in placed[name].items():
-        windows = views[i].windows.boxes * views[i].scale
+        windows = views[i].to_picture(views[i].windows.boxes)
         assert (windows == p.box).all(axis=1).any()
 
 
@@ -93,7 +93,7 @@ def test_what_a_score_promises_is_learned_by_scorers_blind_to_the_image():
         def scores(self, view, eyes):
             name = of_view[id(view)]
             assert folds[name] == self.fold
-            truth = known.truths[name] / view.scale
+            truth = view.to_frame(known.truths[name])
             return boxes.ious(view.windows.boxes, truth).max(axis=1)
 
     made = window_choice.calibrated(

@@ -78,7 +78,7 @@ def test_the_closed_forms_choose_by_mean_and_deviation(methods):
         assert (kappa == 0) == (name == "gp_mean")
         best = (predicted.mean[0] - kappa * predicted.std).argmax()
         found = methods[name].place(view, eyes)
-        np.testing.assert_allclose(found.box, view.windows.boxes[best] * view.scale)
+        np.testing.assert_allclose(found.box, view.to_picture(view.windows.boxes[best]))
 
 
 def test_families_of_hyperfeatures():

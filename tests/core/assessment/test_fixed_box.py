@@ -9,10 +9,7 @@ from belvedere.core.assessment import fixed_box
 
 def _relative(label="car"):
     known = toy_class.learned(label)
-    sides = {
-        n: np.array([v.windows.width, v.windows.height] * 2) * v.scale
-        for n, v in known.views.items()
-    }
+    sides = {n: np.array([v.width, v.height] * 2) for n, v in known.views.items()}
     return [known.truths[n] / sides[n] for n in sorted(sides)]
 
 

@@ -39,6 +39,17 @@ def test_a_window_alone_stands_for_itself_to_the_bit():
         np.testing.assert_array_equal(found, windows[scores.argmax()])
 
 
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 30))
+@settings(max_examples=200, deadline=None)
+def test_no_side_is_beyond_those_of_the_voters(seed, n):
+    rng = np.random.default_rng(seed)
+    sides = rng.uniform(1, 1000, (2, 4)) + np.array([0, 0, 1000, 1000])
+    boxes = sides[rng.integers(0, 2, n)]
+    box = voting.elected(sides[0], boxes, rng.normal(size=n), Voting())
+    assert (boxes.min(axis=0) <= box).all()
+    assert (box <= boxes.max(axis=0)).all()
+
+
 def test_those_with_a_higher_score_have_more_to_say():
     windows = np.array([[0.0, 0, 10, 10], [0, 0, 10, 12], [0, 0, 10, 8]])
     scores = np.array([0.5, 0.49, 0.1])
