@@ -1,9 +1,9 @@
 """Which window is the object: the exact argmax of the score over all windows.
 
 Paper: section 4.1. The score is E(l) = <weights, Phi(l)> + extra(l): `weights` are
-alpha divided by the scale of each hyper-feature, `extra` is zero when localizing and
-the loss Delta(l, l*) when learning looks for the most violated constraint; a window
-whose extra is -inf is left out. Equal scores go to the lowest window number.
+alpha divided by the scale of each hyper-feature, `extra` is zero when localizing; where
+it is the loss Delta(l, l*), the answer is the most violated constraint of learning. A
+window whose extra is -inf is left out. Equal scores go to the lowest window number.
 
 Three ways to the same answer:
   brute_force   scores every window;
@@ -14,6 +14,7 @@ All three call the one routine that defines the score, so they agree to the last
 Departures: the paper's constant bound hardly rejects anything once alpha is learned
 (phi_G is a small part of it), so `search` tightens bounds in stages; see
 `bounds_compiled` for what they are and `certificate` for how the answer is checked.
+Learning does not search: it has the hyper-features of all windows anyway (`problems`).
 """
 
 import dataclasses

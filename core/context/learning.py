@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int64
 
 from belvedere.core.context import structured_svm, voting
-from belvedere.core.context.problems import CachedProblem, Tables
+from belvedere.core.context.problems import Tables, WindowProblem
 from belvedere.core.context.scaling import Moments, Scaling
 from belvedere.core.context.voting import NONE, Voting
 from belvedere.core.types import Competition, P
@@ -133,7 +133,7 @@ def learn(
     chosen = int(mean_ious.argmax())
     scaling = moments.scaling()
     gamma = settings.gammas[chosen] / len(competitions)
-    problem = CachedProblem(tables, scaling.at(columns), np.arange(len(competitions)))
+    problem = WindowProblem(tables, scaling.at(columns), np.arange(len(competitions)))
     solution = structured_svm.solve(problem, gamma, settings.solver)
     alpha = np.zeros(len(scaling.centre))
     alpha[columns] = solution.alpha
@@ -189,7 +189,7 @@ def _cross_validate(
         left_out, images = folds == fold, np.flatnonzero(folds != fold)
         windows = np.repeat(left_out, tables.sizes)
         scaling = moments.scaling(images).at(columns)
-        problem = CachedProblem(tables, scaling, images)
+        problem = WindowProblem(tables, scaling, images)
         gammas = [gamma / len(images) for gamma in settings.gammas]
         solutions = structured_svm.solve_path(problem, gammas, settings.solver)
         for g, solution in enumerate(solutions):

@@ -1,14 +1,13 @@
 """Competitions between windows as the structured SVM's problem.
 
-`CachedProblem` holds the hyper-features of all windows of all images; the most violated
-constraints of a class are then one product. `SearchedProblem` holds none and finds each
-by the exact loss-augmented search, for classes too large to cache.
+The hyper-features of all windows of all images of a class are at hand, so the most
+violated constraints of all its images are one product.
 
 Paper: section 4.2.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int64
@@ -62,26 +61,15 @@ class Tables:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class CachedProblem:
-    """The learner's problem where all hyper-features are at hand.
+class WindowProblem:
+    """What the learner asks of some of the images: the right answer is the best window.
 
-    One product finds the most violated constraints of all images.
+    Its wrong answers are all others; `images` are numbers of images in `tables`.
     """
 
     tables: Tables
     scaling: Scaling
     images: Int64[np.ndarray, " k"]
-
-    @classmethod
-    def of(
-        cls, competitions: Sequence[Competition], scaling: Scaling | None = None
-    ) -> "CachedProblem":
-        """Of all images; hyper-features are used as they are if no scaling is given."""
-        p = competitions[0].hyperfeatures.shape[1]
-        scaling = scaling or Scaling(np.zeros(p), np.ones(p))
-        return cls(
-            Tables.of(competitions, np.arange(p)), scaling, np.arange(len(competitions))
-        )
 
     def __len__(self) -> int:
         return len(self.images)
@@ -91,12 +79,6 @@ class CachedProblem:
         return self.scaling.apply(self.tables.rows[:, best])
 
     def most_violated(
-        self, i: int, alpha: Float[np.ndarray, " C"]
-    ) -> structured_svm.Violation:
-        answers, joints, losses = self.most_violated_all(alpha)
-        return structured_svm.Violation(int(answers[i]), joints[i], float(losses[i]))
-
-    def most_violated_all(
         self, alpha: Float[np.ndarray, " C"]
     ) -> structured_svm.Violations:
         weights, _ = self.scaling.fold(alpha)
@@ -108,53 +90,3 @@ class CachedProblem:
         )
         joints = self.scaling.apply(self.tables.rows[:, winners].T)
         return structured_svm.Violations(answers, joints, losses)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class SearchedImage:
-    """A training image whose hyper-features are computed only where a search looks.
-
-    Args:
-      truth: unscaled hyper-features of the best candidate.
-      losses: 1 - IoU of each window with the best candidate.
-      best: number of the best candidate.
-      search: (weights, terms) -> (l, phi(l)) with l the exact argmax over the windows
-        of <weights, phi(l)> + terms[l]; a term of -inf means: not a candidate.
-    """
-
-    truth: Float[np.ndarray, " P"]
-    losses: Float[np.ndarray, " N"]
-    best: int
-    search: Callable[
-        [Float[np.ndarray, " P"], Float[np.ndarray, " N"]],
-        tuple[int, Float[np.ndarray, " P"]],
-    ]
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class SearchedProblem:
-    """The learner's problem where tables would be too large: one search per image."""
-
-    images: Sequence[SearchedImage]
-    scaling: Scaling
-
-    def __len__(self) -> int:
-        return len(self.images)
-
-    def truth(self, i: int) -> Float[np.ndarray, " P"]:
-        return self.scaling.apply(self.images[i].truth)
-
-    def most_violated(
-        self, i: int, alpha: Float[np.ndarray, " P"]
-    ) -> structured_svm.Violation:
-        image = self.images[i]
-        if len(image.losses) == 1:
-            return structured_svm.Violation(-1, self.truth(i), -np.inf)
-        terms = image.losses.copy()
-        terms[image.best] = -np.inf
-        weights, _ = self.scaling.fold(alpha)
-        answer, phi = image.search(weights, terms)
-        if answer == image.best:
-            raise ValueError(f"search of image {i} returned the excluded {answer}")
-        loss = float(image.losses[answer])
-        return structured_svm.Violation(answer, self.scaling.apply(phi), loss)

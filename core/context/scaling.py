@@ -24,11 +24,6 @@ class Scaling:
         if not (self.scale > 0).all():
             raise ValueError(f"scale {self.scale} must be positive")
 
-    @classmethod
-    def fit(cls, tables: Sequence[Float[np.ndarray, "_ P"]]) -> "Scaling":
-        """Mean and deviation over all windows; each image has the same weight."""
-        return Moments.of(tables).scaling()
-
     def apply(self, phi: Float[np.ndarray, "*any P"]) -> Float[np.ndarray, "*any P"]:
         return (phi - self.centre) / self.scale
 
@@ -57,6 +52,7 @@ class Moments:
         return cls(*(np.stack(column) for column in zip(*each, strict=True)))
 
     def scaling(self, images: Int64[np.ndarray, " k"] | slice = slice(None)) -> Scaling:
+        """Mean and deviation over all windows; each image has the same weight."""
         means = self.means[images]
         centre = means.mean(axis=0)
         variance = (self.variances[images] + (means - centre) ** 2).mean(axis=0)

@@ -27,19 +27,11 @@ _SOLVER = 1e-6  # of 1 + primal: what the QP solver may add to the gap
 _SOLVED = ("Solved", "AlmostSolved")  # how nearly, `Solution.converged` tells
 
 
-class Violation(NamedTuple):
-    """The wrong answer with the largest loss + score.
+class Violations(NamedTuple):
+    """The wrong answer of each image with the largest loss + score.
 
     An image without any wrong answer says (-1, its truth, -inf).
     """
-
-    answer: int
-    joint: Float[np.ndarray, " P"]
-    loss: float
-
-
-class Violations(NamedTuple):
-    """One `Violation` per image."""
 
     answers: Int64[np.ndarray, " n"]
     joints: Float[np.ndarray, "n P"]
@@ -55,15 +47,8 @@ class Problem(Protocol):
     def truth(self, i: int) -> Float[np.ndarray, " P"]:
         """Joint feature of the right answer."""
 
-    def most_violated(self, i: int, alpha: Float[np.ndarray, " P"]) -> Violation:
+    def most_violated(self, alpha: Float[np.ndarray, " P"]) -> Violations:
         """Exact argmax over the wrong answers y of loss(y) + <alpha, joint(y)>."""
-
-
-@runtime_checkable
-class BatchProblem(Problem, Protocol):
-    """A problem that answers for all its images at once."""
-
-    def most_violated_all(self, alpha: Float[np.ndarray, " P"]) -> Violations: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,12 +200,7 @@ def _most_violated(
     problem: Problem, truths: Float[np.ndarray, "n P"], alpha: Float[np.ndarray, " P"]
 ) -> _Constraints:
     """The most violated constraint of each image, row i for image i."""
-    if isinstance(problem, BatchProblem):
-        worst = problem.most_violated_all(alpha)
-    else:
-        each = [problem.most_violated(i, alpha) for i in range(len(problem))]
-        answers, joints, losses = zip(*each, strict=True)
-        worst = Violations(np.array(answers), np.stack(joints), np.array(losses))
+    worst = problem.most_violated(alpha)
     images = np.arange(len(truths))
     return _Constraints(images, worst.answers, worst.joints - truths, worst.losses)
 

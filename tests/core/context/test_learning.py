@@ -1,5 +1,3 @@
-import functools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +11,7 @@ from belvedere.core.context import (
     problems,
     structured_svm,
 )
-from belvedere.core.context.scaling import Scaling
+from belvedere.core.context.scaling import Moments, Scaling
 from belvedere.core.types import Competition, Context
 from belvedere.core.windows import boxes, relations
 
@@ -35,17 +33,16 @@ def draw(seed, n=12, windows=20, p=4, noise=1.0):
     return drawn
 
 
-def searched(competitions, scaling):
-    """The same problem, by a search that computes all and remembers nothing."""
+def fitted(tables):
+    return Moments.of(tables).scaling()
 
-    def image(c):
-        def search(weights, terms):
-            values = c.hyperfeatures @ weights + terms
-            return int(values.argmax()), c.hyperfeatures[values.argmax()]
 
-        return problems.SearchedImage(c.hyperfeatures[c.best], c.losses, c.best, search)
-
-    return problems.SearchedProblem([image(c) for c in competitions], scaling)
+def problem_of(competitions, scaling=None):
+    """The problem of all images; hyper-features as they are without a scaling."""
+    p = competitions[0].hyperfeatures.shape[1]
+    tables = problems.Tables.of(competitions, np.arange(p))
+    scaling = scaling or Scaling(np.zeros(p), np.ones(p))
+    return problems.WindowProblem(tables, scaling, np.arange(len(competitions)))
 
 
 def draw_context(seed, n=25):
@@ -67,17 +64,12 @@ def compete(context, table):
     return Competition(table, losses, ious, best)
 
 
-def search_exactly(context, weights, terms):
-    found = inference.search(context, weights, terms, wanted=1)
-    return found.window, found.hyperfeatures
-
-
 class TestScaling:
     @given(seed=st.integers(0, 10**6))
     @settings(max_examples=15, deadline=None)
     def test_equals_the_loop_over_windows(self, seed):
         tables = [c.hyperfeatures for c in draw(seed, n=4, windows=6)]
-        scaling = Scaling.fit(tables)
+        scaling = fitted(tables)
         centre, deviation = oracle.scaling(tables)
         assert scaling.centre == pytest.approx(centre, rel=1e-9, abs=1e-12)
         if sum(map(len, tables)) > len(tables):
@@ -85,22 +77,22 @@ class TestScaling:
 
     def test_a_large_image_weighs_no_more_than_a_small_one(self):
         tables = [np.zeros((99, 1)), np.ones((1, 1))]
-        scaling = Scaling.fit(tables)
+        scaling = fitted(tables)
         assert scaling.centre == pytest.approx([0.5])
         assert scaling.scale == pytest.approx([0.5])
 
     def test_a_constant_hyperfeature_keeps_its_scale(self):
         tables = [np.full((7, 2), 0.1) * [1, 3] for _ in range(3)]
         tables[0][0, 1] = 0
-        scaling = Scaling.fit(tables)
+        scaling = fitted(tables)
         assert scaling.scale[0] == 1
         assert 0 < scaling.scale[1] < 1
-        zero = Scaling.fit([np.zeros((3, 2))])
+        zero = fitted([np.zeros((3, 2))])
         assert (zero.scale == 1).all()
 
     def test_small_numbers_are_not_taken_for_constant(self):
         table = 1e-20 * np.array([[1.0], [-1.0]])
-        assert Scaling.fit([table]).scale == pytest.approx([1e-20])
+        assert fitted([table]).scale == pytest.approx([1e-20])
 
     def test_fold_gives_the_same_scores(self):
         rng = np.random.default_rng(0)
@@ -119,10 +111,10 @@ class TestProblems:
     @settings(max_examples=25, deadline=None)
     def test_most_violated_equals_looking_at_each_window(self, seed, scaled):
         competitions = draw(seed, n=5, windows=7)
-        scaling = Scaling.fit([c.hyperfeatures for c in competitions])
-        problem = problems.CachedProblem.of(competitions, scaling if scaled else None)
+        scaling = fitted([c.hyperfeatures for c in competitions])
+        problem = problem_of(competitions, scaling if scaled else None)
         alpha = np.random.default_rng(seed).normal(size=4)
-        answers, joints, losses = problem.most_violated_all(alpha)
+        answers, joints, losses = problem.most_violated(alpha)
         for i, c in enumerate(competitions):
             table = scaling.apply(c.hyperfeatures) if scaled else c.hyperfeatures
             wanted = oracle.most_violated((table, c.losses, c.best), alpha)
@@ -131,8 +123,6 @@ class TestProblems:
             if wanted >= 0:
                 assert joints[i] == pytest.approx(table[wanted])
                 assert losses[i] == c.losses[wanted]
-            alone = problem.most_violated(i, alpha)
-            assert (alone.answer, alone.loss) == (answers[i], losses[i])
 
     def test_equal_windows_go_to_the_lowest_index_wherever_they_lie(self):
         rng = np.random.default_rng(3)
@@ -141,72 +131,41 @@ class TestProblems:
             c = Competition(
                 np.tile(window, (size, 1)), np.ones(size), np.ones(size), size - 1
             )
-            problem = problems.CachedProblem.of([c, c])
-            assert problem.most_violated_all(alpha).answers.tolist() == [0, 0]
+            problem = problem_of([c, c])
+            assert problem.most_violated(alpha).answers.tolist() == [0, 0]
 
     def test_the_best_candidate_does_not_compete(self):
         table = np.array([[0.0], [9.0], [1.0]])
         c = Competition(table, np.array([1.0, 0.0, 0.5]), np.ones(3), 1)
-        problem = problems.CachedProblem.of([c])
-        assert problem.most_violated(0, np.array([5.0])).answer == 2
-        assert problem.most_violated(0, np.array([-5.0])).answer == 0
+        problem = problem_of([c])
+        assert problem.most_violated(np.array([5.0])).answers.tolist() == [2]
+        assert problem.most_violated(np.array([-5.0])).answers.tolist() == [0]
 
     def test_a_single_window_has_no_competitor(self):
         c = Competition(np.ones((1, 2)), np.zeros(1), np.ones(1), 0)
-        scaling = Scaling(np.zeros(2), np.ones(2))
-        for problem in (problems.CachedProblem.of([c]), searched([c], scaling)):
-            worst = problem.most_violated(0, np.ones(2))
-            assert (worst.answer, worst.loss) == (-1, -np.inf)
-            assert structured_svm.solve(problem, 1.0).primal == 0
+        problem = problem_of([c])
+        answers, _, losses = problem.most_violated(np.ones(2))
+        assert (answers.tolist(), losses.tolist()) == ([-1], [-np.inf])
+        assert structured_svm.solve(problem, 1.0).primal == 0
 
-    def test_cached_and_searched_problems_have_one_solution(self):
-        competitions = draw(8)
-        scaling = Scaling.fit([c.hyperfeatures for c in competitions])
-        cached = problems.CachedProblem.of(competitions, scaling)
-        one = structured_svm.solve(cached, 0.1, TIGHT)
-        other = structured_svm.solve(searched(competitions, scaling), 0.1, TIGHT)
-        assert other.alpha == pytest.approx(one.alpha, abs=1e-6)
-        assert other.primal == pytest.approx(one.primal, rel=1e-9)
-        active = [
-            {a[:2] for a in s.active if a.multiplier > 1e-4} for s in (one, other)
-        ]
-        assert active[0] == active[1] != set()
-
-    def test_the_exact_search_over_windows_serves_the_learner(self):
-        contexts = [draw_context(seed) for seed in range(4)]
+    @pytest.mark.parametrize("seed", range(4))
+    def test_the_exact_search_finds_the_same_constraints(self, seed):
+        contexts = [draw_context(10 * seed + k) for k in range(4)]
         tables = [hyperfeatures.of_all(context) for context in contexts]
         competitions = [compete(c, t) for c, t in zip(contexts, tables, strict=True)]
-        scaling = Scaling.fit(tables)
-        images = [
-            problems.SearchedImage(
-                c.hyperfeatures[c.best],
-                c.losses,
-                c.best,
-                functools.partial(search_exactly, context),
-            )
-            for c, context in zip(competitions, contexts, strict=True)
-        ]
-        cached = problems.CachedProblem.of(competitions, scaling)
-        one = structured_svm.solve(cached, 1.0, TIGHT)
-        other = structured_svm.solve(
-            problems.SearchedProblem(images, scaling), 1.0, TIGHT
-        )
-        assert one.alpha @ one.alpha > 0
-        assert other.alpha == pytest.approx(one.alpha, abs=1e-5)
-        assert other.primal == pytest.approx(one.primal, rel=1e-9)
-
-    def test_a_search_that_returns_the_excluded_window_is_refused(self):
-        scaling = Scaling(np.zeros(2), np.ones(2))
-        image = problems.SearchedImage(
-            np.ones(2), np.array([0.0, 1.0]), 0, lambda weights, terms: (0, np.ones(2))
-        )
-        with pytest.raises(ValueError, match="excluded"):
-            problems.SearchedProblem([image], scaling).most_violated(0, np.ones(2))
+        alpha = np.random.default_rng(seed).normal(size=11)
+        found = problem_of(competitions).most_violated(alpha)
+        for i, (context, c) in enumerate(zip(contexts, competitions, strict=True)):
+            extra = c.losses.copy()
+            extra[c.best] = -np.inf
+            searched = inference.search(context, alpha, extra, wanted=1)
+            assert found.answers[i] == searched.window
+            assert (found.joints[i] == searched.hyperfeatures).all()
 
     def test_the_competitions_are_left_as_they_were(self):
         (c,) = draw(1, n=1)
         before = c.losses.copy()
-        problems.CachedProblem.of([c])
+        problem_of([c])
         assert (c.losses == before).all()
 
 

@@ -27,12 +27,17 @@ class Written:
         joints, _, right = self.images[i]
         return joints[right]
 
-    def most_violated(self, i, alpha):
-        joints, losses, right = self.images[i]
-        y = oracle.most_violated(self.images[i], alpha)
-        if y < 0:
-            return structured_svm.Violation(-1, joints[right], -np.inf)
-        return structured_svm.Violation(y, joints[y], float(losses[y]))
+    def most_violated(self, alpha):
+        each = []
+        for i, (joints, losses, _) in enumerate(self.images):
+            y = oracle.most_violated(self.images[i], alpha)
+            each.append(
+                (y, joints[y], losses[y]) if y >= 0 else (y, self.truth(i), -np.inf)
+            )
+        answers, joints, losses = zip(*each, strict=True)
+        return structured_svm.Violations(
+            np.array(answers), np.stack(joints), np.array(losses)
+        )
 
 
 def draw(seed, n=6, answers=8, p=3, signal=1.0):
@@ -205,27 +210,16 @@ def test_order_of_images_does_not_matter():
     assert shuffled.slacks == pytest.approx(plain.slacks[order], abs=1e-6)
 
 
-def test_a_batch_problem_is_asked_once_a_pass():
-    class Batched(Written):
+def test_the_problem_is_asked_once_a_pass():
+    class Counted(Written):
         calls = 0
 
-        def most_violated(self, i, alpha):
-            raise AssertionError("asked one by one")
-
-        def most_violated_all(self, alpha):
+        def most_violated(self, alpha):
             self.calls += 1
-            each = [Written.most_violated(self, i, alpha) for i in range(len(self))]
-            answers, joints, losses = zip(*each, strict=True)
-            return structured_svm.Violations(
-                np.array(answers), np.stack(joints), np.array(losses)
-            )
+            return super().most_violated(alpha)
 
-    images = draw(15)
-    batched = Batched(images)
-    solution = structured_svm.solve(batched, 1.0)
-    assert batched.calls == solution.passes
-    plain = structured_svm.solve(Written(images), 1.0)
-    assert (solution.alpha == plain.alpha).all()
+    counted = Counted(draw(15))
+    assert structured_svm.solve(counted, 1.0).passes == counted.calls > 1
 
 
 @pytest.mark.parametrize("gamma", [0.0, -1.0, np.inf, np.nan])
