@@ -16,22 +16,6 @@ WHOLE_IMAGE = (0.0, 0.0, 1.0, 1.0)
 _AT_ONCE = 256  # candidates: bounds the memory
 
 
-def relative(
-    absolute_boxes: Float[np.ndarray, "T 4"], width: int, height: int
-) -> Float[np.ndarray, "T 4"]:
-    return absolute_boxes / [width, height, width, height]
-
-
-def absolute(
-    box: Float[np.ndarray, " 4"], width: int, height: int
-) -> Float[np.ndarray, " 4"]:
-    return box * [width, height, width, height]
-
-
-def whole_image(width: int, height: int) -> Float[np.ndarray, " 4"]:
-    return absolute(np.array(WHOLE_IMAGE), width, height)
-
-
 def best_constant_box(
     truths: Sequence[Float[np.ndarray, "_ 4"]],
 ) -> Float[np.ndarray, " 4"]:

@@ -96,22 +96,17 @@ def negatives(
     image_id: str,
     count: int,
     settings: SamplingSettings,
-    truth: Float[np.ndarray, "T 4"] | None = None,
 ) -> Sample:
-    """Up to `count` windows of an image to stand against exemplars of other images.
+    """Up to `count` windows, any of them, of an image of another class.
 
     Args:
       boxes: candidate windows.
       image_id: name of the image.
       count: how many this image may give.
-      settings: seed, and what counts as low overlap.
-      truth: None if the image is of another class: any window will do. The true boxes
-        if it is of the exemplars' own class: only windows of low overlap are drawn.
+      settings: the seed.
     """
-    eligible = np.ones(len(boxes), bool)
-    if truth is not None and len(truth):
-        eligible = geometry.ious(boxes, truth).max(axis=1) < settings.middle_from
-    return _draw(boxes, eligible, image_id, count, NEGATIVE, settings)
+    every = np.ones(len(boxes), bool)
+    return _draw(boxes, every, image_id, count, NEGATIVE, settings)
 
 
 def exemplars(
@@ -137,18 +132,12 @@ def bottom(lots: UInt64[np.ndarray, "S"], count: int) -> Int64[np.ndarray, "K"]:
     return np.argsort(lots, kind="stable")[: max(count, 0)].astype(np.int64)
 
 
-def fold_of(image_id: str, folds: int = 5, seed: int = 0) -> int:
-    """The fold of an image, known without knowing the others."""
-    return _number(f"fold\0{seed}\0{image_id}") % folds
-
-
 def balanced_folds(
     image_ids: Sequence[str], folds: int = 5, seed: int = 0
 ) -> Int64[np.ndarray, "S"]:
     """The fold of each image, their sizes differing by at most one.
 
-    Ids may repeat, and keep their fold. For small classes, where `fold_of` would leave
-    folds of very different size; all ids of the class have to be at hand.
+    Ids may repeat, and keep their fold. All ids of the class have to be at hand.
     """
     ranked = sorted(
         set(image_ids), key=lambda name: (_number(f"fold\0{seed}\0{name}"), name)

@@ -84,12 +84,6 @@ class Picture:
             raise ValueError(f"a picture of {got} pixels, its header says {wanted}")
 
 
-def read_header(data: bytes, max_pixels: int = MAX_PIXELS) -> Header:
-    """Format, size and orientation; no pixel is decoded. Raises PictureError."""
-    with _guarded(max_pixels):
-        return _opened(data, max_pixels)[1]
-
-
 def decode(data: bytes, max_pixels: int = MAX_PIXELS) -> Picture:
     """The upright RGB pixels of a picture file. Raises PictureError.
 

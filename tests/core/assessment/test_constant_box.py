@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from oracles import assessment as oracle
 
 from belvedere.core.assessment import constant_box
-from belvedere.core.windows import boxes
 
 
 def draw(seed, images=8):
@@ -42,20 +41,6 @@ def test_many_candidates_are_judged_in_parts():
 def test_the_only_box_is_the_best():
     (truth,) = draw(2, images=1)
     assert (constant_box.best_constant_box([truth[:1]]) == truth[0]).all()
-
-
-def test_relative_and_absolute_undo_each_other_and_keep_the_overlap():
-    a, b = np.concatenate(draw(3))[:2]
-    large = [constant_box.absolute(box, 640, 480) for box in (a, b)]
-    back = constant_box.relative(np.array(large), 640, 480)
-    assert back == pytest.approx(np.array([a, b]))
-    assert boxes.ious(large[0][None], large[1][None])[0, 0] == pytest.approx(
-        oracle.iou(a, b)
-    )
-
-
-def test_the_whole_image():
-    assert constant_box.whole_image(640, 480).tolist() == [0, 0, 640, 480]
 
 
 def test_refuses_images_without_boxes():

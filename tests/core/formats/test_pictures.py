@@ -372,14 +372,6 @@ def test_garbage_behind_a_signature_ends_in_a_code(signature, garbage):
     assert code_of(signature + garbage) in PictureCode
 
 
-def test_the_header_alone_says_the_same():
-    for kind in containers.FORMATS:
-        data = hostile.encoded(GRADIENT, kind)
-        assert pictures.read_header(data) == pictures.decode(data).header
-    with pytest.raises(PictureError):
-        pictures.read_header(hostile.webp_claiming(16000, 16000))
-
-
 def test_large_pictures_are_copied_in_strips():
     pixels = np.tile(hostile.gradient(1000, 100), (1, 30, 1))
     assert np.array_equal(pictures.decode(hostile.encoded(pixels)).image.pixels, pixels)
