@@ -15,36 +15,12 @@ kill honest pictures; one on the clock, much longer, catches what sleeps.
 
 import sys
 import threading
-from typing import Protocol
 
-from belvedere.core.formats import pictures
 from belvedere.core.formats.faults import PictureCode, PictureError
 from belvedere.core.formats.pictures import Picture
 from belvedere.transforms.decoding_process import Child, Limits, Lost
 
 _CHILD = (sys.executable, "-P", "-m", "belvedere.transforms.decoding_child")
-
-
-class PictureDecoder(Protocol):
-    """Bytes in, `Picture` out, `PictureError` for what is not one."""
-
-    def decode(self, data: bytes) -> Picture: ...
-
-    def close(self) -> None: ...
-
-
-class InProcessDecoder:
-    """Decodes here and now, with the same answers; nothing is contained."""
-
-    def __init__(self, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
-
-    def decode(self, data: bytes) -> Picture:
-        self.limits.check_bytes(len(data))
-        return pictures.decode(data, self.limits.max_pixels)
-
-    def close(self) -> None:
-        pass
 
 
 class Decoder:

@@ -48,7 +48,7 @@ class Described:
 
 def pictures(
     training: TrainingSlice,
-    decoder: decoding.PictureDecoder,
+    decoder: decoding.Decoder,
     wanted: frozenset[str] | None = None,
 ) -> Iterator[Picture | InputFault]:
     """The training images of a slice (or the `wanted` ids) decoded.
@@ -74,7 +74,7 @@ def pictures(
 
 
 def _decoded(
-    one: Chosen, ref: ImageRef, data: bytes, decoder: decoding.PictureDecoder
+    one: Chosen, ref: ImageRef, data: bytes, decoder: decoding.Decoder
 ) -> Iterator[Picture | InputFault]:
     try:
         picture = decoder.decode(data)
@@ -97,7 +97,7 @@ def views(
     training: TrainingSlice,
     eyes: Eyes,
     eyes_id: str,
-    decoder: decoding.PictureDecoder,
+    decoder: decoding.Decoder,
     work: WorkFolder,
 ) -> tuple[list[Described], list[InputFault]]:
     """The views of the training images of a slice, and its faults."""

@@ -10,11 +10,12 @@ import time
 import hostile
 import numpy as np
 import pytest
+from decoders import InProcessDecoder
 
 from belvedere.core.formats import containers
 from belvedere.core.formats.faults import PictureCode, PictureError
-from belvedere.transforms import decoding, decoding_process
-from belvedere.transforms.decoding import Decoder, InProcessDecoder, Limits
+from belvedere.transforms import decoding_process
+from belvedere.transforms.decoding import Decoder, Limits
 
 GOOD = hostile.encoded(hostile.gradient())
 QUICK = Limits(cpu_seconds=1, wall_seconds=20, memory_bytes=700 << 20)
@@ -75,9 +76,8 @@ def test_the_same_pictures_and_errors_as_in_process(decoder):
 
 
 def test_a_file_that_is_too_large_is_not_sent():
-    for kind in (Decoder, InProcessDecoder):
-        decoder = kind(Limits(max_bytes=len(GOOD) - 1))
-        assert code_of(decoder, GOOD) == PictureCode.TOO_MANY_BYTES
+    decoder = Decoder(Limits(max_bytes=len(GOOD) - 1))
+    assert code_of(decoder, GOOD) == PictureCode.TOO_MANY_BYTES
 
 
 @pytest.mark.parametrize("order", [b"ABORT", b"EXIT"])
@@ -266,9 +266,3 @@ def test_the_memory_of_the_worker_stays_flat(decoder):
         decoder.decode(data)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 8 * 1024, f"{grown} KB more after 200 pictures"
-
-
-def test_both_decoders_are_decoders():
-    for kind in (Decoder, InProcessDecoder):
-        checked: decoding.PictureDecoder = kind()
-        checked.close()

@@ -8,11 +8,11 @@ import hostile
 import numpy as np
 import pytest
 import runs
+from decoders import InProcessDecoder
 
 from belvedere.core import archive, sight
 from belvedere.core.formats.box_rows import BoxRow
 from belvedere.transforms import (
-    decoding,
     describe,
     input_files,
     sources,
@@ -52,7 +52,7 @@ def _training(source: str, boxes: dict[str, tuple]) -> TrainingSlice:
 
 def _found(training: TrainingSlice, **options) -> dict[str, list]:
     found: dict[str, list] = {}
-    decoder = decoding.InProcessDecoder()
+    decoder = InProcessDecoder()
     for one in describe.pictures(training, decoder, **options):
         uri = one.uri if isinstance(one, InputFault) else one.chosen.uri
         found.setdefault(pathlib.Path(uri).name, []).append(one)
