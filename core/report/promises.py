@@ -56,9 +56,9 @@ def calibration(bins: Sequence[Mapping], kept: object = None) -> Figure | None:
         (),
         _calibration_words(known)
         + _kept_words(kept)
-        + " Each dot is a tenth of the pictures, by expected IoU (more, and larger, where"
-        " many are equal); on the dashed line the promise is kept exactly. The solid line"
-        f" joins groups of {_TELLING} pictures or more: fewer say nothing.",
+        + " Each dot is a tenth of the pictures, by expected IoU (more, and larger,"
+        " where many are equal); on the dashed line the promise is kept exactly. The"
+        f" solid line joins groups of {_TELLING} pictures or more: fewer say nothing.",
         _calibration_table(known),
     )
 
