@@ -21,22 +21,7 @@ import time
 from collections.abc import Iterator
 from typing import IO, Any
 
-from belvedere.transforms import stores
-
-_ADVICE = {
-    401: "not signed in: give the credentials of an account",
-    403: "permission denied: check the rights of the account on this bucket",
-    404: "there is no such bucket: check its name",
-}
-_LOST = (
-    "the store does not answer: check the network and the address; what is finished "
-    "is kept, run the same command again"
-)
-_LOST_NAMES = {
-    *("ConnectionError", "RequestException", "HTTPClientError", "HTTPError"),
-    *("RetryError", "TransportError"),
-}
-_UNSIGNED = ("NoCredentials", "PartialCredentials", "DefaultCredentials", "Refresh")
+from belvedere.transforms import store_faults, stores
 
 
 def store_for(uri: str) -> stores.Store:
@@ -49,44 +34,12 @@ def _advised(verb: str, path: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        cause = _cause(error)
-        if verb == "read" and _status(cause) == 404:
+        cause = store_faults.cause(error)
+        if verb == "read" and store_faults.status(cause) == 404:
             raise FileNotFoundError(path) from error
-        if advice := _advice(cause):
-            said = f"cannot {verb} {path}: {advice} ({str(cause)[:300]})"
-            kind = stores.StoreLost if advice == _LOST else stores.StoreError
-            raise kind(said) from error
+        if advice := store_faults.advice(cause):
+            raise stores.told(verb, path, advice, cause) from error
         raise
-
-
-def _cause(error: BaseException) -> BaseException:
-    """What a library wrapped into its own error."""
-    for _ in range(5):
-        details = getattr(error, "exception_details", None)  # Beam's
-        inner = next(iter(details.values())) if details else None
-        if not isinstance(inner, BaseException):
-            return error
-        error = inner
-    return error
-
-
-def _status(error: BaseException) -> int | None:
-    """The HTTP status that an error stands for, in each library's way to say it."""
-    response = getattr(error, "response", None)
-    if isinstance(response, dict):
-        return response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-    code = getattr(response, "status_code", None) or getattr(error, "code", None)
-    return int(code) if isinstance(code, int) else None
-
-
-def _advice(error: BaseException) -> str | None:
-    status = _status(error)
-    if type(error).__name__.startswith(_UNSIGNED):
-        return _ADVICE[401]
-    if status is not None:
-        return _LOST if status >= 500 else _ADVICE.get(status)
-    lost = _LOST_NAMES & {kind.__name__ for kind in type(error).__mro__}
-    return _LOST if lost else None
 
 
 def _parts(path: str) -> tuple[str, str]:
@@ -109,7 +62,7 @@ class GoogleStore(stores.Store):
                 exceptions.ClientError,
                 storage_exceptions.InvalidResponse,
             ) as error:
-                if not _is_taken(path, _status(error)):
+                if not _is_taken(path, store_faults.status(error)):
                     raise
                 return False
         return True
@@ -186,7 +139,7 @@ class S3Store(stores.Store):
             if status != 409:  # 409: another upload of this name is under way
                 return status != 412
             time.sleep(random.random() * 0.05 * 2**attempt)
-        raise stores.StoreError(f"cannot write {path}: other uploads of it do not end")
+        raise stores.StoreLost(f"cannot write {path}: other uploads of it do not end")
 
     def _replace(self, path: str, data: bytes) -> None:
         bucket, key = _parts(path)
@@ -238,7 +191,7 @@ def _put_status(put: functools.partial) -> int:
     try:
         put()
     except ClientError as error:
-        status = _status(error)
+        status = store_faults.status(error)
         if status not in (409, 412):
             raise
         return int(status)

@@ -5,7 +5,6 @@ which are imported when needed. Nothing is ever unpacked on the way, whatever a 
 ends in. A name from a listing is a value; only here is it joined to its folder.
 """
 
-import contextlib
 import fnmatch
 import glob
 import os
@@ -13,9 +12,10 @@ import posixpath
 import re
 import stat
 from collections.abc import Iterator
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from belvedere.transforms import cloud_listings
+from belvedere.transforms.input_faults import ExplainedFile, explained
 from belvedere.transforms.inputs import InputCode, InputError
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://")
@@ -88,7 +88,7 @@ def files(folder: str) -> Iterator[Entry]:
 
 
 def _local(folder: str) -> Iterator[Entry]:
-    with _explained(), os.scandir(folder) as entries:
+    with explained(folder), os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_file():
                 status = entry.stat()
@@ -104,12 +104,12 @@ def folders(root: str) -> list[str]:
     """Names of the folders directly in `root`, sorted."""
     if is_remote(root):
         return sorted(_level(root).folders)
-    with _explained(), os.scandir(root) as entries:
+    with explained(root), os.scandir(root) as entries:
         return sorted(entry.name for entry in entries if entry.is_dir())
 
 
 def _level(folder: str) -> cloud_listings.Level:
-    with _explained():
+    with explained(folder):
         return cloud_listings.level(folder, _file_system(folder))
 
 
@@ -120,7 +120,7 @@ def matching(pattern: str) -> list[tuple[str, Entry]]:
         return sorted((f, describe(f)) for f in found)
     from apache_beam.io.filesystems import FileSystems
 
-    with _explained():
+    with explained(pattern):
         metadata = FileSystems.match([pattern])[0].metadata_list
     return sorted((m.path, _entry(m)) for m in metadata if not m.path.endswith("/"))
 
@@ -132,7 +132,7 @@ def first_matching(pattern: str) -> str | None:
         return min(found, default=None)
     from apache_beam.io.filesystems import FileSystems
 
-    with _explained():
+    with explained(pattern):
         listed = [m.path for m in FileSystems.match([pattern], [2])[0].metadata_list]
     files = [path for path in listed if not path.endswith("/")]
     if listed and not files:  # objects that stand for folders, and perhaps more
@@ -179,7 +179,7 @@ def is_file(uri: str) -> bool:
 
 def describe(uri: str) -> Entry:
     """Size and stamp of one file; InputError if there is none."""
-    with _explained():
+    with explained(uri):
         if is_remote(uri):
             return _entry(_file_system(uri).metadata(uri))
         status = os.stat(uri)
@@ -190,19 +190,21 @@ def describe(uri: str) -> Entry:
 
 def open_read(uri: str) -> IO[bytes]:
     """The file as it is, to be read and sought in; InputError if it cannot be."""
-    with _explained():
+    with explained(uri):
         if not is_remote(uri):
             describe(uri)  # to open a pipe would be to wait for ever
-            return open(uri, "rb")
+            return cast(IO[bytes], ExplainedFile(open(uri, "rb"), uri))
         from apache_beam.io.filesystem import CompressionTypes
         from apache_beam.io.filesystems import FileSystems
 
-        return FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED)
+        plain = CompressionTypes.UNCOMPRESSED
+        file = FileSystems.open(uri, compression_type=plain)
+        return cast(IO[bytes], ExplainedFile(file, uri))
 
 
 def read(uri: str, max_bytes: int) -> bytes:
     """The content of a file of at most `max_bytes`; InputError otherwise."""
-    with open_read(uri) as file, _explained():
+    with open_read(uri) as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         said = f"more than the {max_bytes} bytes that are allowed"
@@ -212,8 +214,7 @@ def read(uri: str, max_bytes: int) -> bytes:
 
 def lines(file: IO[bytes]) -> Iterator[bytes]:
     """The lines of a file; one that is longer than any sane line comes in pieces."""
-    with _explained():
-        yield from iter(lambda: file.readline(_LONGEST_LINE), b"")
+    yield from iter(lambda: file.readline(_LONGEST_LINE), b"")
 
 
 def _file_system(uri: str) -> Any:
@@ -231,17 +232,3 @@ def _file_system(uri: str) -> Any:
 def _entry(metadata: Any) -> Entry:
     stamp = repr(float(metadata.last_updated_in_seconds))
     return Entry(split(metadata.path)[1], metadata.size_in_bytes, stamp)
-
-
-@contextlib.contextmanager
-def _explained() -> Iterator[None]:
-    """Any failure to read becomes an InputError: one file must not stop a run."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        said = f"{type(error).__name__}: {error}"[:300]
-        missing = isinstance(error, FileNotFoundError) or "404" in said
-        code = InputCode.NOT_FOUND if missing else InputCode.NOT_READ
-        raise InputError(code, said) from error

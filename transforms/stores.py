@@ -24,6 +24,8 @@ from collections.abc import Iterable, Iterator
 from concurrent import futures
 from typing import IO
 
+from belvedere.transforms import store_faults
+
 TEMPORARY = ".tmp-"
 _WORD = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 _NAME = re.compile(rf"(?:{_WORD}/){{0,3}}{_WORD}(?:\.[A-Za-z0-9]+)*")
@@ -32,7 +34,7 @@ _LONGEST_NAME = 200
 _READERS = 16  # a read from a cloud store is mostly waiting
 _AHEAD = 64
 _CLOUD = ("google.", "botocore.", "boto3.", "apache_beam.", "requests.", "urllib3.")
-_ADVICE = {  # by error number of the system, or of HTTP
+_ADVICE = {  # by error number of the system
     errno.ENOSPC: "the disk is full: free some space and run the same command again",
     errno.EDQUOT: "the quota is used up: free some space and run the command again",
     errno.EACCES: "permission denied: check who owns the folder",
@@ -41,8 +43,6 @@ _ADVICE = {  # by error number of the system, or of HTTP
     errno.ENOTDIR: "a part of this path is a file, not a folder: choose another folder",
     errno.EEXIST: "a file stands where a folder has to be: choose another folder",
     errno.ENAMETOOLONG: "the path is too long: choose a folder with a shorter one",
-    401: "not signed in: give the credentials of an account",
-    403: "permission denied: check the rights of the account on this bucket",
 }
 
 
@@ -200,9 +200,15 @@ def _explained(verb: str, path: str) -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, OSError) and not _from_cloud(error):
             raise
-        number = getattr(error, "errno", None) or getattr(error, "code", None)
-        advice = _ADVICE.get(number or 0, type(error).__name__)
-        raise StoreError(f"cannot {verb} {path}: {advice} ({error})") from error
+        number = getattr(error, "errno", None) or 0
+        known = _ADVICE.get(number) or store_faults.advice(error)
+        raise told(verb, path, known or type(error).__name__, error) from error
+
+
+def told(verb: str, path: str, advice: str, error: BaseException) -> StoreError:
+    """The error that says so; one that may pass by itself is of a kind of its own."""
+    kind = StoreLost if advice == store_faults.LOST else StoreError
+    return kind(f"cannot {verb} {path}: {advice} ({str(error)[:300]})")
 
 
 def _from_cloud(error: Exception) -> bool:

@@ -261,9 +261,12 @@ def test_google_large_upload_that_lost(google, monkeypatch):
 
 
 class _ClientError(Exception):
-    def __init__(self, status):
-        super().__init__(f"HTTP {status}")
-        self.response = {"ResponseMetadata": {"HTTPStatusCode": status}}
+    def __init__(self, status, code=""):
+        super().__init__(f"HTTP {status} {code}")
+        self.response = {
+            "ResponseMetadata": {"HTTPStatusCode": status},
+            "Error": {"Code": code},
+        }
 
 
 _ClientError.__module__ = "botocore.exceptions"
