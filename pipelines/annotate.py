@@ -41,7 +41,8 @@ class Options:
       classes: only these, if any are given.
       limit: of the images of each class, drawn by lot.
       models_number: the manifest of the models in force, by default the last.
-      tasks: only those with these keys, which were tried `attempt` times before.
+      tasks: only those with these keys, which were tried `attempt` times before,
+      unread: and all in the tars with these keys, which could not be read.
     """
 
     images: tuple[str | Source, ...]
@@ -55,6 +56,7 @@ class Options:
     limit: int | None = None
     models_number: int | None = None
     tasks: frozenset[bytes] | None = None
+    unread: frozenset[bytes] = frozenset()
     attempt: int = 0
     workers: int = 1
     beam_options: Sequence[str] = ()
@@ -114,7 +116,7 @@ def main(options: Options) -> launching.Counts:
         if options.limit is not None:
             wanted |= "Limit" >> selection.SomeOfEach(options.limit)
         if options.tasks is not None:
-            wanted |= "Tasks" >> beam.FlatMap(_among, options.tasks)
+            wanted |= "Tasks" >> beam.FlatMap(_among, options.tasks, options.unread)
         entries = wanted | "Annotate" >> AnnotateSlices(job)
         entries | "Commit" >> CommitEntries(options.output, run, done=done)
 
@@ -166,10 +168,19 @@ def _all(piece: Slice) -> Wanted:
     return Wanted(piece)
 
 
-def _among(wanted: Wanted, keys: frozenset[bytes]) -> Iterator[Wanted]:
-    """What of a slice has one of these keys."""
+def _among(
+    wanted: Wanted, keys: frozenset[bytes], unread: frozenset[bytes]
+) -> Iterator[Wanted]:
+    """What of a slice has one of these keys; all, if it is of an unread tar.
+
+    Such a tar is one dead letter, which stands for pictures that nobody has seen.
+    """
+    partition = wanted.piece.partition
+    if wanted.piece.span and _key(partition.uri, partition.label) in unread:
+        yield wanted
+        return
     found = {task for task in selection.tasks_of(wanted) if _key(*task) in keys}
-    return selection.narrowed(wanted, found)
+    yield from selection.narrowed(wanted, found)
 
 
 def _key(*task: str) -> bytes:

@@ -124,12 +124,17 @@ def retry(options: retrying.Options, speaker: Voice, max_dead: float) -> int:
         "output": options.output,
     }
     lines = [
-        f"{outcome.tried} dead letters: {outcome.tried - outcome.dead} are no longer "
-        f"dead, {outcome.dead} still are, of {outcome.tasks} images in all",
+        f"{outcome.tried} dead letters: "
+        f"{outcome.tried - outcome.dead - outcome.gone} are no longer dead, "
+        f"{outcome.dead} still are, of {outcome.tasks} images in all",
         f"{seconds:.1f} s, output: {options.output}",
     ]
     if outcome.gone:
-        lines.insert(1, f"{outcome.gone} of them are not in the input any more")
+        lines.insert(
+            1,
+            f"{outcome.gone} could not be tried: the picture is gone, or what was a "
+            "folder or tar that cannot be read is now known picture by picture",
+        )
     speaker.say(document, *lines)
     return _code(outcome.dead, outcome.tasks, max_dead)
 

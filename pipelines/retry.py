@@ -7,6 +7,7 @@ for each dead letter.
 
 import dataclasses
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from belvedere.core.configuration import Annotating
 from belvedere.pipelines import annotate, launching
@@ -14,11 +15,14 @@ from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.launching import Counts
 from belvedere.pipelines.progress import Watch
 from belvedere.transforms import commits, committed, documents, stores, tables
+from belvedere.transforms.inputs import InputCode
 from belvedere.transforms.manifests import Manifest, Run
 from belvedere.transforms.schemas import ANNOTATIONS, DEAD_LETTERS, TASK
 from belvedere.transforms.sources import Source
 
 Task = tuple[str, str]  # (uri, label), as the tables spell them
+# Of a tar they say that it was not read at all, or not to its end.
+_UNREAD = (InputCode.NOT_READ, InputCode.NOT_FOUND)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,19 +42,17 @@ class Outcome:
     Attributes:
       counts: of the tasks that were tried, one of each run before.
       tried: how many dead letters there were.
-      dead: how many there are now.
+      dead: how many there are now, without those that are gone.
+      gone: dead letters of what the input does not hold any more, or names otherwise:
+        a folder that could not be listed and now has pictures.
       tasks: of the output.
     """
 
     counts: tuple[Counts, ...]
     tried: int
     dead: int
+    gone: int
     tasks: int
-
-    @property
-    def gone(self) -> int:
-        """Dead letters that the input does not hold any more."""
-        return self.tried - sum(counts.tasks for counts in self.counts)
 
 
 def main(options: Options) -> Outcome:
@@ -61,31 +63,42 @@ def main(options: Options) -> Outcome:
     log = commits.Log(store)
     if not log.number:
         raise Mistake(f"{store.uri} holds no output: check --output")
-    groups = _grouped(log)
+    before = _dead(log)
+    groups = _grouped(log, before)
     counts = tuple(
-        annotate.main(_again(options, run, attempt, tasks))
-        for run, attempt, tasks in groups
+        annotate.main(_again(options, run, {task: before[task] for task in tasks}))
+        for run, tasks in groups
     )
     log.refresh()
-    dead = len(_dead(log))
+    left = _dead(log)
+    gone = [task for task, letter in left.items() if letter == before.get(task)]
+    dead = len(left) - len(gone)
     boxed = committed.rows(log, ANNOTATIONS, columns=["label"])
-    tried = sum(len(tasks) for _, _, tasks in groups)
-    return Outcome(counts, tried, dead, dead + sum(map(len, boxed)))
+    tasks = len(left) + sum(map(len, boxed))
+    return Outcome(counts, len(before), dead, len(gone), tasks)
 
 
-def _dead(log: commits.Log) -> dict[Task, int]:
-    """The current dead letters, and how often each was tried."""
-    found = committed.rows(log, DEAD_LETTERS, columns=[*TASK, "attempts"])
+class Letter(NamedTuple):
+    """How often a task was tried, and why it failed."""
+
+    attempts: int
+    code: str
+
+
+def _dead(log: commits.Log) -> dict[Task, Letter]:
+    """The current dead letters."""
+    found = committed.rows(log, DEAD_LETTERS, columns=[*TASK, *Letter._fields])
     return {
-        (row["image_uri"], row["label"] or ""): row["attempts"]
+        (row["image_uri"], row["label"] or ""): Letter(row["attempts"], row["code"])
         for table in found
         for row in table.to_pylist()
     }
 
 
-def _grouped(log: commits.Log) -> list[tuple[Run, int, frozenset[Task]]]:
+def _grouped(
+    log: commits.Log, dead: dict[Task, Letter]
+) -> list[tuple[Run, frozenset[Task]]]:
     """The dead letters by how they are to be tried again and how often they were."""
-    dead = _dead(log)
     runs: dict[str, Run] = {}
     home: dict[Task, str] = {}
     for manifest in log.manifests():
@@ -95,9 +108,9 @@ def _grouped(log: commits.Log) -> list[tuple[Run, int, frozenset[Task]]]:
         home |= {task: alike for task in _tasks(log.store, manifest) if task in dead}
     groups: dict[tuple[str, int], set[Task]] = {}
     for task, alike in home.items():
-        groups.setdefault((alike, dead[task]), set()).add(task)
+        groups.setdefault((alike, dead[task].attempts), set()).add(task)
     return [
-        (runs[alike], attempt, frozenset(groups[alike, attempt]))
+        (runs[alike], frozenset(groups[alike, attempt]))
         for alike, attempt in sorted(groups)
     ]
 
@@ -117,9 +130,7 @@ def _tasks(store: stores.Store, manifest: Manifest) -> list[Task]:
     return found
 
 
-def _again(
-    options: Options, run: Run, attempt: int, tasks: frozenset[Task]
-) -> annotate.Options:
+def _again(options: Options, run: Run, dead: dict[Task, Letter]) -> annotate.Options:
     try:
         images = tuple(Source(*source) for source in run.details["images"])
         models, number = run.details["models"], run.details["models_number"]
@@ -135,8 +146,11 @@ def _again(
         options.output,
         chosen,
         models_number=number,
-        tasks=frozenset(committed.key(*task) for task in tasks),
-        attempt=attempt,
+        tasks=frozenset(committed.key(*task) for task in dead),
+        unread=frozenset(
+            committed.key(*task) for task, one in dead.items() if one.code in _UNREAD
+        ),
+        attempt=max(one.attempts for one in dead.values()),
         workers=options.workers,
         beam_options=options.beam_options,
         watch=options.watch,

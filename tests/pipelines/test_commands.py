@@ -91,7 +91,12 @@ def test_dead_letters_are_counted_and_tried_again(belvedere, world, tmp_path):
     spoiled[1].unlink()
     said = belvedere("retry", "--output", output, "--max-dead", 0.5)
     assert said.code == failures.DONE
-    assert "1 are no longer dead, 2 still are, of 24 images" in said.out
+    assert "1 are no longer dead, 1 still are, of 24 images" in said.out
+    assert "1 could not be tried: the picture is gone" in said.out
+    spoiled[2].unlink()
+    said = belvedere("retry", "--output", output)
+    assert said.code == failures.DONE  # nothing is left that could be tried
+    assert "0 are no longer dead, 0 still are, of 24 images" in said.out
     whole, found = _rows(runs.output()), _rows(output)
     assert found.keys() == whole.keys() - {"zebra/00002.jpg", "zebra/00004.jpg"}
     assert found["car/00009.jpg"]["bbox"] == whole["car/00009.jpg"]["bbox"]
