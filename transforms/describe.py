@@ -59,7 +59,7 @@ def pictures(
         c.uri: c for c in training.chosen if wanted is None or c.image_id in wanted
     }
     broken: InputFault | None = None  # the tar itself
-    for found in sources.read(training.piece):
+    for found in sources.demanded(training.piece):
         uri = found.uri if isinstance(found, InputFault) else found[0].uri
         one = missing.pop(uri, None)
         if isinstance(found, InputFault):
@@ -106,14 +106,8 @@ def views(
     if content is None:
         made = [_described(found, eyes) for found in pictures(training, decoder)]
         content = _packed(made)
-        if not any(isinstance(one, InputFault) and _may_pass(one) for one in made):
-            work.keep(name, content)
+        work.keep(name, content)
     return _unpacked(content)
-
-
-def _may_pass(fault: InputFault) -> bool:
-    """Whether the network or a permission is to blame, and the next try may succeed."""
-    return fault.code == InputCode.NOT_READ
 
 
 def _described(found: Picture | InputFault, eyes: Eyes) -> Described | InputFault:

@@ -150,7 +150,7 @@ class _MarkDoFn(WorkshopDoFn):
 
     def _marks(self, training: TrainingSlice) -> Iterator[tuple[str, ...]]:
         wanted = {c.uri: c for c in training.chosen}
-        for found in sources.read(training.piece):
+        for found in sources.demanded(training.piece):
             if isinstance(found, InputFault) or found[0].uri not in wanted:
                 continue
             try:

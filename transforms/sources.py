@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from belvedere.core.formats import containers, csv_rows, image_csv, names
-from belvedere.transforms import input_files, inputs, samples
+from belvedere.transforms import input_files, inputs, samples, stores
 from belvedere.transforms.inputs import (
     FAULTY,
     ImageRef,
@@ -163,6 +163,22 @@ def read(piece: Slice, max_bytes: int = MAX_BYTES) -> Iterator[Found]:
       max_bytes: the largest file that is taken into memory.
     """
     return _found(piece, Wants(max_bytes))
+
+
+def demanded(piece: Slice) -> Iterator[Found]:
+    """As `read`, for what is learned and kept: StoreError where something is unread.
+
+    A picture that is broken stays so, and to learn without it is right for ever. One
+    that may not be read today may tomorrow, and nothing that is kept would know of it.
+    """
+    for found in read(piece):
+        if isinstance(found, InputFault) and found.code == InputCode.NOT_READ:
+            raise stores.StoreError(
+                f"cannot read {found.uri} to learn from it ({found.message}): see to "
+                "it that it can be read, or take it out of the input, and run the same "
+                "command again"
+            )
+        yield found
 
 
 def references(

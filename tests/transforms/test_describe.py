@@ -171,7 +171,9 @@ def test_lack_of_memory_is_no_fault_of_the_image(shop, monkeypatch, tmp_path):
     assert not list(stores.store_for(str(tmp_path / "work")).list("views"))
 
 
-def test_a_file_that_cannot_be_read_now_is_tried_again(shop, monkeypatch):
+def test_nothing_is_learned_without_a_file_that_cannot_be_read_now(
+    shop, monkeypatch, tmp_path
+):
     training = runs.training_slices()[0]
     read, failing = input_files.read, [training.chosen[2].uri]
 
@@ -181,8 +183,12 @@ def test_a_file_that_cannot_be_read_now_is_tried_again(shop, monkeypatch):
         return read(uri, max_bytes)
 
     monkeypatch.setattr(input_files, "read", broken_line)
-    seen, faults = shop.views(training)
-    assert (len(seen), [fault.code for fault in faults]) == (7, ["not_read"])
+    with pytest.raises(stores.StoreError, match="to learn from it"):
+        shop.views(training)
+    with pytest.raises(stores.StoreError, match="to learn from it"):
+        shop.descriptors(training, frozenset({training.chosen[0].image_id}))
+    work = stores.store_for(str(tmp_path / "work"))
+    assert not [*work.list("views"), *work.list("words")]
     failing.clear()
     seen, faults = shop.views(training)
     assert (len(seen), faults) == (8, [])
