@@ -73,6 +73,8 @@ class Localizer:
         model, eyes = self.models.get(ref.label, identity)
         try:
             located = self._localized(picture, model, eyes)
+        except MemoryError:  # the machine is too small, not the image bad
+            raise
         except Exception as error:  # whatever it is, it costs this image alone
             said = f"{type(error).__name__}: {error}"
             return self._dead(ref, "localize", "method_failed", said)

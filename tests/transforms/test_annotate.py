@@ -152,9 +152,7 @@ def test_a_file_that_goes_between_listing_and_reading_is_a_dead_letter(tmp_path)
     assert len(rows["annotations"]) == 1
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("NaN"), IndexError("a bug"), MemoryError("too large")]
-)
+@pytest.mark.parametrize("error", [ValueError("NaN"), IndexError("a bug")])
 def test_an_unlucky_image_costs_itself_alone(tmp_path, monkeypatch, error):
     folder = _pictures(tmp_path / "in", "zebra", 3)
     localize, calls = localization.localize, []
@@ -172,6 +170,17 @@ def test_an_unlucky_image_costs_itself_alone(tmp_path, monkeypatch, error):
     assert (dead["stage"], dead["code"]) == ("localize", "method_failed")
     assert dead["message"] == f"{type(error).__name__}: {error}"
     assert len(rows["annotations"]) == 2
+
+
+def test_lack_of_memory_is_no_fault_of_the_image(tmp_path, monkeypatch):
+    def full(view, model, eyes):
+        raise MemoryError("too small")
+
+    monkeypatch.setattr(localization, "localize", full)
+    job = _job(tmp_path / "out")
+    with pytest.raises(MemoryError):
+        _entries(job, _wanted(_pictures(tmp_path / "in", "zebra", 1)))
+    assert not list(stores.store_for(job.output).list(records.FOLDER))
 
 
 def test_rows_without_runner_up_or_bound_hold_null_and_no_nan(tmp_path):
