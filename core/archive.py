@@ -11,6 +11,7 @@ import enum
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -27,6 +28,10 @@ from belvedere.core.report import contents
 
 VERSION = 1
 _TREE = "tree"
+_DAMAGED = (  # RuntimeError: the flags of a zip ask for what it cannot do
+    *(KeyError, TypeError, OSError, EOFError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 _KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
@@ -77,7 +82,7 @@ def load(data: bytes, kind: type[Kind]) -> Kind:
             if version != VERSION:
                 raise ValueError(f"version {version}, wanted {VERSION}")
             value = _decode(tree["value"], file)
-    except (KeyError, TypeError, zipfile.BadZipFile, OSError, EOFError) as error:
+    except _DAMAGED as error:
         raise ValueError(f"not an archive, or a damaged one: {error}") from error
     if not isinstance(value, kind):
         raise ValueError(f"holds a {type(value).__name__}, wanted {kind.__name__}")

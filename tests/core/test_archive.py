@@ -77,6 +77,21 @@ def test_a_damaged_archive_is_refused(model):
         archive.load(bytes(data), ClassModel)
 
 
+def test_an_archive_with_changed_bytes_is_refused_and_no_more():
+    data = archive.dump({"a": np.arange(6.0), "b": (1, "text", None)})
+    rng = np.random.default_rng(0)
+    refused = 0
+    for number in range(4000):
+        changed = bytearray(data)
+        for at in rng.integers(0, len(data), 1 + number % 2):
+            changed[at] ^= int(rng.integers(1, 256))
+        try:
+            archive.load(bytes(changed), dict)
+        except ValueError:
+            refused += 1
+    assert refused > 3000  # the others hit what nobody reads
+
+
 def test_an_unknown_class_is_never_made():
     tree = {
         "version": archive.VERSION,
