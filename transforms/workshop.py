@@ -14,6 +14,7 @@ from belvedere.core import configuration, localization, sight
 from belvedere.core.appearance import vocabulary
 from belvedere.core.appearance.codebooks import Codebook
 from belvedere.core.class_model import Appearance
+from belvedere.core.embedding.sampling import SamplingSettings
 from belvedere.core.sight import Samples
 from belvedere.core.types import Competition
 from belvedere.core.windows import boxes
@@ -25,6 +26,9 @@ from belvedere.transforms.marks import Mark
 from belvedere.transforms.training_slices import TrainingSlice
 
 _FORMAT = 2  # of the tables that are kept
+# The pool is shared by all classes and methods, and its name tells how pictures are
+# looked at: it must not depend on how a class is learned.
+_OF_THE_POOL = SamplingSettings()
 
 
 class Competed(NamedTuple):
@@ -97,19 +101,18 @@ class Workshop:
         self, training: TrainingSlice, wanted: frozenset[str]
     ) -> list[Samples]:
         """Some windows of the wanted pictures for other classes to stand out from."""
-        chosen = self.job.configuration
-        each = chosen.sight.negatives_per_image
+        each = self.job.configuration.sight.negatives_per_image
 
         def make() -> tuple:
             return tuple(
                 sight.sample_negatives(
-                    one.view, one.image_id, each, self.eyes[0], chosen.method.sampling
+                    one.view, one.image_id, each, self.eyes[0], _OF_THE_POOL
                 )
                 for one in self.views(training)[0]
                 if one.image_id in wanted
             )
 
-        depends_on = (training.digest, sorted(wanted), self.eyes[1], self.job.config_id)
+        depends_on = (training.digest, sorted(wanted), self.eyes[1])
         name = self.work.name("negatives", *depends_on)
         return list(self.work.kept(name, tuple, make))
 

@@ -6,7 +6,7 @@ import pathlib
 import pytest
 import runs
 
-from belvedere.core import archive
+from belvedere.core import archive, configuration
 from belvedere.transforms import eyes, model_store, stores
 from belvedere.transforms.eyes import Frozen
 from belvedere.transforms.training_slices import TrainingSlice
@@ -48,6 +48,16 @@ def test_order_does_not_matter_and_later_images_change_nothing(tmp_path):
 
 def _some(training: TrainingSlice, count: int) -> TrainingSlice:
     return dataclasses.replace(training, chosen=training.chosen[:count])
+
+
+def test_the_pool_does_not_depend_on_how_a_class_is_learned(tmp_path):
+    """Its name says nothing of that: another seed finds the pool of the first."""
+    first, second, *_ = runs.training_slices()
+    chosen = configuration.changed(runs.TINY, {"method.sampling.seed": 1})
+    job, other = runs.job(tmp_path / "a"), runs.job(tmp_path / "b")
+    other = dataclasses.replace(other, configuration=chosen)
+    assert _frozen(job, [first, second]) == _frozen(other, [first, second])
+    assert _read(job) == _read(other)
 
 
 def test_negatives_of_a_class_are_those_of_the_others(tmp_path):
