@@ -118,7 +118,7 @@ def main(options: Options) -> launching.Counts:
         if options.tasks is not None:
             wanted |= "Tasks" >> beam.FlatMap(_among, options.tasks, options.unread)
         entries = wanted | "Annotate" >> AnnotateSlices(job)
-        entries | "Commit" >> CommitEntries(options.output, run, done=done)
+        entries | "Commit" >> CommitEntries(options.output, run, since, done=done)
 
     counts = launching.launch(
         build, options.beam_options, options.workers, STAGES, options.watch

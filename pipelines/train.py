@@ -112,7 +112,7 @@ def main(options: Options) -> launching.Counts:
         details = pipeline | "Details" >> _Details(faults, learned[REFUSED])
         refused = learned[REFUSED] | "RefusedEntries" >> beam.Map(lambda r: r.entry)
         entries = (learned["entries"], refused) | "Entries" >> beam.Flatten()
-        entries | "Commit" >> CommitEntries(options.models, run, details)
+        entries | "Commit" >> CommitEntries(options.models, run, since, details)
 
     counts = launching.launch(
         build, options.beam_options, options.workers, STAGES, options.watch

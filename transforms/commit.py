@@ -21,11 +21,12 @@ class CommitEntries(beam.PTransform):
 
     The entries of all new units meet here, under 100 bytes each; their rows do not.
     A unit that a worker knew from the log is a number of tasks in place of an entry;
-    `done` are such numbers from elsewhere.
+    `done` are such numbers from elsewhere. `since` is the last manifest before the run.
     """
 
     output: str
     run: Run
+    since: int
     details: beam.PCollection | None = None  # one mapping, added to the run's own
     done: tuple[beam.PCollection, ...] = ()
 
@@ -42,7 +43,8 @@ class CommitEntries(beam.PTransform):
             | "Ended" >> beam.Flatten()
             | "Together" >> beam.WithKeys(0)
             | "Gather" >> beam.GroupByKey()
-            | "Commit" >> beam.ParDo(_CommitDoFn(self.output, self.run), *self._side())
+            | "Commit"
+            >> beam.ParDo(_CommitDoFn(self.output, self.run, self.since), *self._side())
         )
 
     def _side(self) -> list[beam.pvalue.AsSideInput]:
@@ -58,9 +60,10 @@ def _packed(some: list[Entry | int]) -> tuple[int, bytes]:
 class _CommitDoFn(beam.DoFn):
     """Repeating it commits nothing twice: what is in the log is dropped."""
 
-    def __init__(self, output: str, run: Run) -> None:
+    def __init__(self, output: str, run: Run, since: int) -> None:
         self.output = output
         self.run = run
+        self.since = since
 
     def process(
         self,
@@ -71,7 +74,7 @@ class _CommitDoFn(beam.DoFn):
         run = dataclasses.replace(self.run, details={**self.run.details, **details})
         known = sum(number for number, _ in keyed[1])
         entries = (one for _, some in keyed[1] for one in manifests.unpacked(some))
-        outcome = commits.commit(log, run, entries, known)
+        outcome = commits.commit(log, run, entries, known, self.since)
         counts = {**vars(outcome.counts), "already_done": outcome.already_done}
         for name, count in counts.items():
             Metrics.counter(NAMESPACE, name).inc(count)

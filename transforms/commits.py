@@ -167,23 +167,32 @@ class Outcome:
 
 
 def commit(
-    log: Log, run: Run, entries: Iterable[Entry], already_done: int = 0
+    log: Log,
+    run: Run,
+    entries: Iterable[Entry],
+    already_done: int = 0,
+    since: int | None = None,
 ) -> Outcome:
     """Adds the units that are not in the log yet; writes nothing if there are none.
+
+    A runner may do this again, after some of the manifests or all: what this very run
+    has committed counts there, and not as done by others.
 
     Args:
       log: of the output; brought up to date.
       run: who commits.
       entries: the finished units, in any order; may be a stream.
       already_done: tasks that this run found committed when it started.
+      since: the last manifest before the run; without it all in the log is of others.
 
     Raises:
       OutputConflict: others were faster, again and again.
     """
     log.refresh()
+    mine = _units_of(log, run, log.number if since is None else since)
     outcome = Outcome((), already_done, Counts())
-    untold = already_done  # told by the next manifest
-    for batch in _batches(entries):
+    untold = 0 if mine else already_done  # told by the next manifest
+    for batch in _batches(entry for entry in entries if entry.unit not in mine):
         fresh, late = _commit_batch(log, run, batch, untold)
         untold = 0 if fresh else untold + late
         outcome = Outcome(
@@ -194,6 +203,16 @@ def commit(
     if outcome.manifests:
         log.summarize()
     return outcome
+
+
+def _units_of(log: Log, run: Run, since: int) -> set[str]:
+    """The units that a run has committed, which began behind a manifest."""
+    return {
+        entry.unit
+        for manifest in log.manifests(since + 1)
+        if manifest.run.run_id == run.run_id
+        for entry in manifest.entries
+    }
 
 
 def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:

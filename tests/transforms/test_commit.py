@@ -12,13 +12,21 @@ def _entries(store: stores.Store, numbers: range) -> list[Entry]:
     return [Entry.of(outputs.finish(store, outputs.unit(n))) for n in numbers]
 
 
-def _committed(uri: str, entries: list[Entry], run_id: str = "run-1", details=None):
+def _committed(
+    uri: str,
+    entries: list[Entry | int],
+    run_id: str = "run-1",
+    details=None,
+    since: int | None = None,
+):
     """Numbers of the manifests that a pipeline made, and its counters."""
+    if since is None:  # the run begins here
+        since = commits.Log(stores.store_for(uri)).number
     found: list[int] = []
     pipeline = runs.pipeline()
     told = pipeline | "Details" >> beam.Create([details]) if details else None
     given = pipeline | beam.Create(entries, reshuffle=False)
-    made = given | commit.CommitEntries(uri, outputs.run(run_id), told)
+    made = given | commit.CommitEntries(uri, outputs.run(run_id), since, told)
     runs.collected(made, found)
     result = pipeline.run()
     result.wait_until_finish()
@@ -42,6 +50,17 @@ def test_a_commit_repeated_adds_only_what_is_new(tmp_path):
     for manifest in commits.Log(store).manifests():
         assert manifest.tasks_in == manifest.already_done + manifest.counts.tasks
     runs.assert_sound(str(tmp_path), 15)
+
+
+def test_a_commit_that_a_runner_repeats_takes_its_own_for_its_own(tmp_path):
+    store = stores.store_for(str(tmp_path))
+    _committed(store.uri, _entries(store, range(2)), "earlier")
+    given = [*_entries(store, range(4)), 5]
+    for numbers, added in (([2], 2), ([], 0)):
+        made, counts = _committed(store.uri, given, "run-2", since=1)
+        assert made == numbers and counts["annotated"] == added
+    *_, manifest = commits.Log(store).manifests()
+    assert (manifest.already_done, manifest.tasks_in) == (5 + 6, 5 + 12)
 
 
 def test_a_unit_found_twice_is_committed_once(tmp_path):

@@ -194,6 +194,33 @@ def test_many_units_make_several_manifests(store, monkeypatch):
     assert told == [7, 0, 0]
 
 
+@pytest.mark.parametrize("known_again", [7, 7 + 60])
+def test_a_commit_of_several_manifests_that_is_repeated(
+    store, monkeypatch, known_again
+):
+    """By the same run: the first time it dies after three of five manifests."""
+    monkeypatch.setattr(commits, "MAX_UNITS", 2)
+    _commit(store, [_empty(100)], "earlier")
+    entries = [manifests.Entry(_empty(n).unit, Counts(10, 0, 0), ()) for n in range(10)]
+
+    append, left = commits.Log.append, iter(range(3))
+
+    def dying(*rest):
+        return next(left) is not None and append(*rest)
+
+    with monkeypatch.context() as patched, pytest.raises(StopIteration):
+        patched.setattr(commits.Log, "append", dying)
+        commits.commit(commits.Log(store), outputs.run("mine"), entries, 7, since=1)
+    # A runner that repeats more than the commit finds what it did among what is known.
+    again = entries if known_again == 7 else entries[6:]
+    commits.commit(commits.Log(store), outputs.run("mine"), again, known_again, since=1)
+    made = list(commits.Log(store).manifests())[1:]
+    assert [one.already_done for one in made] == [7, 0, 0, 0, 0]
+    assert sum(one.tasks_in for one in made) == 107
+    commits.commit(commits.Log(store), outputs.run("mine"), entries, 7, since=1)
+    assert commits.Log(store).number == 6
+
+
 def test_two_threads_at_once(store):
     def work(run_id):
         for start in range(0, 30, 3):
