@@ -26,6 +26,7 @@ from belvedere.transforms import (
     sources,
     stores,
 )
+from belvedere.transforms.commits import EVALUATIONS
 from belvedere.transforms.conclude import Conclude
 from belvedere.transforms.evaluate import EXAMS_PLANNED, IMAGES_PLANNED, Evaluate
 from belvedere.transforms.lessons import Job
@@ -107,7 +108,7 @@ def main(options: Options) -> Evaluation:
         run_id,
         launching.code_version(),
     )
-    name = f"evaluations/{job.run_id}.json"
+    name = f"{EVALUATIONS}/{job.run_id}.json"
     about = {
         "run_id": job.run_id,
         "code_version": job.code_version,

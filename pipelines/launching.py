@@ -26,7 +26,7 @@ from belvedere.core.configuration import Configuration
 from belvedere.pipelines import direct_runner, flink_jobs, local_workers, logs
 from belvedere.pipelines.failures import Mistake
 from belvedere.pipelines.progress import Stage, Watch
-from belvedere.transforms import commit, commits, manifests, records, stores, tally
+from belvedere.transforms import commit, commits, records, stores, tally
 from belvedere.transforms.stores import OutputConflict
 
 _IN_PROCESS = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
@@ -75,16 +75,13 @@ def check_output(uri: str, kind: str) -> int:
     store = stores.store_for(uri)
     if isinstance(store, stores.LocalStore) and os.path.isfile(store.uri):
         raise Mistake(f"{store.uri} is a file: name a folder")
-    number = commits.Log(store).number
-    if not number:
-        return 0
-    first = manifests.manifest_name(1)
-    found = manifests.parse(store.read(first), 1, store.path(first)).run.kind
-    if found != kind:
+    log = commits.Log(store)
+    found = commits.kind_of(log)
+    if found not in ("", kind):
         raise OutputConflict(
             f"{store.uri} holds what `belvedere {found}` wrote: choose another folder"
         )
-    return number
+    return log.number
 
 
 def writes_template(beam_options: Sequence[str]) -> bool:

@@ -23,7 +23,7 @@ from belvedere.pipelines import classes, shown_pictures
 from belvedere.pipelines.failures import Mistake
 from belvedere.pipelines.voice import Voice
 from belvedere.transforms import committed, stores
-from belvedere.transforms.commits import Log
+from belvedere.transforms.commits import Log, kind_of
 from belvedere.transforms.manifests import Run
 from belvedere.transforms.schemas import ANNOTATIONS, DEAD_LETTERS
 from belvedere.transforms.sources import Source
@@ -43,14 +43,15 @@ def main(output: str, speaker: Voice) -> str:
     """Writes the page of an annotation run into its output; returns where it is."""
     store = stores.store_for(output)
     log = Log(store)
-    if not log.number:
+    kind = kind_of(log)
+    if not kind:
         raise Mistake(f"{store.uri} holds no annotations: run `belvedere annotate`")
-    run = next(log.manifests(log.number)).run
-    if run.kind != "annotate":
+    if kind != "annotate":
         raise Mistake(
-            f"{store.uri} holds what `belvedere {run.kind}` wrote: a report is made of "
+            f"{store.uri} holds what `belvedere {kind}` wrote: a report is made of "
             "annotations, and `belvedere evaluate` writes its own"
         )
+    run = next(log.manifests(log.number)).run
     data = page.render(_of_annotations(log, run)).encode()
     if not store.exists(REPORT) or store.read(REPORT) != data:
         store.replace(REPORT, data)

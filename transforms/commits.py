@@ -10,6 +10,7 @@ A run with very many units makes several manifests, none too large for a plain u
 import dataclasses
 import itertools
 import random
+import re
 import time
 from collections.abc import Iterable, Iterator
 
@@ -25,6 +26,8 @@ SUMMARY_UNITS = 10_000
 SUMMARY_BYTES = 4 << 20  # of manifests, and no less than the summary itself takes
 _UNIT_BYTES = 70
 _ATTEMPTS = 100
+EVALUATIONS = "evaluations"  # what `evaluate` leaves, which has no log
+_EVALUATION = re.compile(rf"{EVALUATIONS}/[^/]+\.json")
 _VERIFY = "the log is damaged; `belvedere verify` says more"
 
 
@@ -125,6 +128,16 @@ class Log:
         ):
             manifests.summarize(self.store, self._sum)
             self._summarized, self._bytes = (self.number, len(self)), 0
+
+
+def kind_of(log: Log) -> str:
+    """The command that an output holds the work of, "" if it holds none."""
+    if not log.number:
+        files = log.store.list(EVALUATIONS)
+        judged = any(_EVALUATION.fullmatch(file.name) for file in files)
+        return "evaluate" if judged else ""
+    (first,) = _read(log.store, 1, 1)
+    return first[0].run.kind
 
 
 def _listed(store: stores.Store) -> tuple[int, list[int]]:

@@ -148,6 +148,26 @@ def test_a_foreign_output_is_a_conflict(belvedere, tmp_path):
     assert runs.files(tmp_path) == before
 
 
+def test_an_evaluation_is_neither_annotated_into_nor_reported_on(belvedere, tmp_path):
+    """`report.html` in it is of the evaluation: it would be replaced."""
+    output = tmp_path / "o"
+    stores.store_for(str(output)).create(f"evaluations/{32 * 'a'}.json", b"{}")
+    before = runs.files(tmp_path)
+    said = belvedere(*_annotate(output))
+    assert said.code == failures.CONFLICT
+    assert "holds what `belvedere evaluate` wrote" in said.err
+    said = belvedere("report", "--output", output)
+    assert said.code == failures.USAGE and "evaluate` writes its own" in said.err
+    assert runs.files(tmp_path) == before
+
+
+def test_a_folder_of_evaluations_is_none(belvedere, tmp_path):
+    inside = stores.store_for(str(tmp_path / "evaluations" / "first"))
+    inside.create(f"evaluations/{32 * 'a'}.json", b"{}")
+    said = belvedere("report", "--output", tmp_path)
+    assert said.code == failures.USAGE and "run `belvedere annotate`" in said.err
+
+
 def test_a_damaged_log_is_a_conflict(belvedere, tmp_path):
     shutil.copytree(runs.output(), tmp_path / "o")
     (tmp_path / "o" / "manifests" / "000001.json").write_text("{}")
