@@ -11,6 +11,7 @@ from belvedere.pipelines.launching import Counts
 from belvedere.pipelines.voice import Voice
 from belvedere.transforms.annotate import DEAD
 from belvedere.transforms.train import IMAGES_PLANNED, KIND
+from belvedere.transforms.training_images import BOXES, ZERO_BASED
 
 _log = logging.getLogger("belvedere")
 
@@ -24,17 +25,20 @@ def train(options: training.Options, speaker: Voice, max_dead: float) -> int:
     seconds = time.perf_counter() - start
     cards = classes.read(options.models)
     unusable = counts.counters.get(f"{KIND}/{training.UNUSABLE}", 0)
+    zero_based = counts.counters.get(f"{BOXES}/{ZERO_BASED}", 0)
     speaker.say(
         {
             "command": "train",
             **voice.figures(counts, seconds),
             "unusable_inputs": unusable,
+            "zero_based_sides": zero_based,
             "classes": [card.document() for card in cards],
             "models": options.models,
         },
         *([classes.table(cards)] if cards else []),
         f"{counts.tasks} classes in: {counts.annotated} learned, {counts.refused} "
         f"refused, {counts.already_done} already done",
+        *voice.zero_based(zero_based),
         voice.timing(counts, seconds),
         f"models: {options.models}",
     )

@@ -32,7 +32,9 @@ from belvedere.transforms.evaluate import EXAMS_PLANNED, IMAGES_PLANNED, Evaluat
 from belvedere.transforms.lessons import Job
 from belvedere.transforms.roles import Protocol
 from belvedere.transforms.training_images import (
+    BOXES,
     FAULTS,
+    ZERO_BASED,
     ChooseTrainingImages,
     ListSlices,
 )
@@ -60,6 +62,7 @@ class Options:
       limit: of the images of each class, drawn by lot.
       artefacts: where eyes and negatives are kept, by default in the work folder,
         for this run.
+      boxes_rescale: whether boxes may be of a uniformly scaled copy of the picture.
     """
 
     images: tuple[str, ...]
@@ -76,6 +79,7 @@ class Options:
     workers: int = 1
     beam_options: Sequence[str] = ()
     watch: Watch = dataclasses.field(default_factory=Watch)
+    boxes_rescale: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -121,7 +125,9 @@ def main(options: Options) -> Evaluation:
 
     def build(pipeline: beam.Pipeline) -> None:
         slices = pipeline | "List" >> ListSlices(found)
-        every = slices | "Choose" >> ChooseTrainingImages(boxes, options.limit or _MANY)
+        every = slices | "Choose" >> ChooseTrainingImages(
+            boxes, options.limit or _MANY, options.boxes_rescale
+        )
         classes = every["classes"]
         if options.classes:
             classes |= "Classes" >> selection.RequireClasses(options.classes)
@@ -142,7 +148,8 @@ def main(options: Options) -> Evaluation:
         build, options.beam_options, options.workers, STAGES, options.watch
     )
     seconds = {n: round(s.seconds, 3) for n, s in counts.stages.items() if s.seconds}
-    return _concluded(options, name, seconds)
+    zero_based = counts.counters.get(f"{BOXES}/{ZERO_BASED}", 0)
+    return _concluded(options, name, seconds, zero_based)
 
 
 def _artefacts(options: Options, run_id: str) -> str:
@@ -162,7 +169,9 @@ def _artefacts(options: Options, run_id: str) -> str:
     return options.artefacts or f"{options.work.rstrip('/')}/artefacts-{run_id}"
 
 
-def _concluded(options: Options, name: str, seconds: dict[str, float]) -> Evaluation:
+def _concluded(
+    options: Options, name: str, seconds: dict[str, float], zero_based: int
+) -> Evaluation:
     store = stores.store_for(options.output)
     document = json.loads(store.read(name))
     judged = list(_read(store, document["judged"]))
@@ -175,6 +184,7 @@ def _concluded(options: Options, name: str, seconds: dict[str, float]) -> Evalua
     metrics = verdicts.metrics(found, np.random.default_rng(options.protocol.seed))
     metrics["counts"]["dead"] = document["faults"]
     metrics["counts"]["near_duplicates"] = len(document["near_duplicates"])
+    metrics["counts"]["zero_based_sides"] = zero_based
     metrics["seconds"] = seconds
     shown = [one for _, pictures in judged for one in pictures]
     store.replace(METRICS, json.dumps(metrics, indent=1).encode())
@@ -212,6 +222,7 @@ def command(options: Options, speaker: Voice) -> int:
         f"{counts['classes']} classes, {counts['test_images']} images judged, "
         f"{counts['refused']} of refused classes, {counts['dead']} inputs unusable, "
         f"{counts['near_duplicates']} groups of near-duplicates kept together",
+        *voice.zero_based(counts["zero_based_sides"]),
         f"{voice.duration(seconds)}. Look at {folder}/{REPORT}",
     )
     return 0 if result.metrics["methods"] else 4

@@ -15,6 +15,7 @@ def train(
     work: o.Work = None,
     images_format: o.ImagesFormat = None,
     boxes_format: o.BoxesFormat = None,
+    boxes_rescale: o.BoxesRescale = False,
     classes: o.Classes = None,
     limit: o.Limit = None,
     preset: o.PresetOption = o.Preset.classic,
@@ -49,6 +50,7 @@ def train(
         workers,
         context.obj,
         speaker.watch,
+        boxes_rescale,
     )
     return commands.train(told, speaker, max_dead)
 
@@ -61,6 +63,7 @@ def run(
     output: o.Output,
     images_format: o.ImagesFormat = None,
     boxes_format: o.BoxesFormat = None,
+    boxes_rescale: o.BoxesRescale = False,
     classes: o.Classes = None,
     limit: o.Limit = None,
     preset: o.PresetOption = o.Preset.classic,
@@ -97,6 +100,7 @@ def run(
         workers,
         context.obj,
         speaker.watch,
+        boxes_rescale,
     )
     return command.main(learning, output, limit, speaker, max_dead)
 
@@ -114,6 +118,7 @@ def evaluate(
     work: o.Work = None,
     images_format: o.ImagesFormat = None,
     boxes_format: o.BoxesFormat = None,
+    boxes_rescale: o.BoxesRescale = False,
     classes: o.Classes = None,
     limit: o.Limit = None,
     preset: o.PresetOption = o.Preset.classic,
@@ -156,5 +161,6 @@ def evaluate(
         workers=workers,
         beam_options=context.obj,
         watch=speaker.watch,
+        boxes_rescale=boxes_rescale,
     )
     return command.command(told, speaker)

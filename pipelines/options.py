@@ -91,7 +91,21 @@ ImagesFormat = Annotated[
     _option("images-format", "NAME", "folders, csv, webdataset or imagenet."),
 ]
 BoxesFormat = Annotated[str | None, _option("boxes-format", "NAME", "csv or voc.")]
-PresetOption = Annotated[Preset, _option("preset", "NAME", "classic or paper.")]
+BoxesRescale = Annotated[
+    bool,
+    typer.Option(
+        "--boxes-rescale", help="Boxes may be of a larger or smaller copy, and say so."
+    ),
+]
+PresetOption = Annotated[
+    Preset,
+    _option(
+        "preset",
+        "NAME",
+        "classic or paper, both with 1024 and 512 visual words; the paper has 4000 and "
+        "1000.",
+    ),
+]
 Config = Annotated[
     pathlib.Path | None, _option("config", "FILE", "Settings in TOML, over the preset.")
 ]

@@ -53,6 +53,7 @@ class Plan:
       bad_boxes: rows that are no boxes.
       homeless: images with boxes that are not there.
       ambiguous: images with boxes whose name is that of several.
+      zero_based: sides of boxes that say 0 where counting begins at 1.
     """
 
     classes: dict[str, ClassPlan] = dataclasses.field(default_factory=dict)
@@ -60,6 +61,7 @@ class Plan:
     bad_boxes: int = 0
     homeless: int = 0
     ambiguous: int = 0
+    zero_based: int = 0
 
     def seconds(self, chosen: Configuration) -> tuple[float, float]:
         """About how long training and annotating take, on one core."""
@@ -102,6 +104,7 @@ def made(images: list[Source], boxes: Source, chosen: Configuration) -> Plan:
                 plan.bad_boxes += 1
             else:
                 hits[row[0]] = 0
+                plan.zero_based += row[1].zero_based
     classes: dict[str, ClassPlan] = collections.defaultdict(ClassPlan)
     for ref in _references(images):
         if isinstance(ref, InputFault):
@@ -155,6 +158,7 @@ def _shown(plan: Plan, training: float, annotating: float) -> list[Any]:
     return [
         voice.table("", ("class", "images", "with boxes", ""), rows),
         *(f"{count} {what}" for what, count in odd.items() if count),
+        *voice.zero_based(plan.zero_based),
         f"training: about {voice.duration(training)}, annotating the images without "
         f"boxes: about {voice.duration(annotating)}, on one core",
     ]

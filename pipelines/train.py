@@ -50,6 +50,7 @@ class Options:
     Attributes:
       classes: only these are learned, if any are given; words and negatives come from
         all.
+      boxes_rescale: whether boxes may be of a uniformly scaled copy of the picture.
     """
 
     images: tuple[str, ...]
@@ -63,6 +64,7 @@ class Options:
     workers: int = 1
     beam_options: Sequence[str] = ()
     watch: Watch = dataclasses.field(default_factory=Watch)
+    boxes_rescale: bool = False
 
 
 def main(options: Options) -> launching.Counts:
@@ -88,7 +90,9 @@ def main(options: Options) -> launching.Counts:
 
     def build(pipeline: beam.Pipeline) -> None:
         slices = pipeline | "List" >> ListSlices(found)
-        training = slices | "Choose" >> ChooseTrainingImages(boxes, chosen.most_images)
+        training = slices | "Choose" >> ChooseTrainingImages(
+            boxes, chosen.most_images, options.boxes_rescale
+        )
         classes = training["classes"]
         if options.classes:
             classes |= "Classes" >> selection.RequireClasses(options.classes)

@@ -53,6 +53,12 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     return result
 
 
+def zero_based(sides: int) -> list[str]:
+    """A line about corners that say 0 where counting begins at 1, if there are any."""
+    said = f"{sides} sides of boxes say 0 in XML that counts from 1: read as 0-based"
+    return [said] if sides else []
+
+
 def figures(counts: "Counts", seconds: float) -> dict[str, Any]:
     """What is counted in every run, as a document."""
     return {

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import apache_beam as beam
+from apache_beam.metrics import Metrics
 
 from belvedere.transforms import (
     box_sources,
@@ -28,6 +29,7 @@ from belvedere.transforms.sources import Source
 from belvedere.transforms.training_slices import Chosen, slice_digest
 
 FAULTS = "faults"  # tag of inputs that cannot be used
+BOXES, ZERO_BASED = "boxes", "zero_based"  # a counter: see `BoxRow.zero_based`
 LISTED = "listed"  # the stage of `tally` that counts the images of the input
 
 
@@ -133,16 +135,20 @@ class MatchBoxes(beam.PTransform):
 
 @dataclasses.dataclass(eq=False)
 class ChooseTrainingImages(beam.PTransform):
-    """Slices to the chosen images of each class ("classes"), and FAULTS."""
+    """Slices to the chosen images of each class ("classes"), and FAULTS.
+
+    With `rescale`, boxes fit a uniformly scaled copy of their picture.
+    """
 
     boxes: Source
     most: int
+    rescale: bool = False
 
     def expand(self, slices: beam.PCollection) -> Any:
         matched = slices | "Boxed" >> MatchBoxes(self.boxes)
         classes = (
             matched["chosen"]
-            | "ByClass" >> beam.Map(lambda c: (c.label, c))
+            | "ByClass" >> beam.Map(_by_class, self.rescale)
             | "Fewest" >> beam.CombinePerKey(BottomK(self.most))
             | "Names" >> beam.MapTuple(_named)
         )
@@ -183,6 +189,13 @@ class WithoutBoxed(beam.PTransform):
             | "Subtract" >> beam.CoGroupByKey()
             | "Rest" >> beam.FlatMapTuple(_unboxed)
         )
+
+
+def _by_class(chosen: Chosen, rescale: bool) -> tuple[str, Chosen]:
+    if rescale:
+        rows = tuple(dataclasses.replace(row, rescale=True) for row in chosen.rows)
+        chosen = dataclasses.replace(chosen, rows=rows)
+    return chosen.label, chosen
 
 
 def _by_digest(piece: Slice) -> tuple[str, Slice]:
@@ -255,6 +268,7 @@ def _read_boxes(partition: BoxPartition) -> Iterator:
         if isinstance(found, InputFault):
             yield beam.pvalue.TaggedOutput(FAULTS, found)
         else:
+            Metrics.counter(BOXES, ZERO_BASED).inc(found[1].zero_based)
             yield found
 
 

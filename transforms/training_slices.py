@@ -46,7 +46,9 @@ class Chosen:
     @functools.cached_property
     def identity(self) -> Input:
         """Stands for all that is learned from this image, before it is read."""
-        boxes = [[list(r.box), r.width, r.height] for r in self.rows]
+        boxes = [
+            [list(r.box), r.width, r.height, *([True] * r.rescale)] for r in self.rows
+        ]
         stamp = documents.digest([self.file.stamp, self.image_id, boxes])[:32]
         return dataclasses.replace(self.file, stamp=stamp, label=self.label)
 

@@ -2,8 +2,8 @@
 
 Boxes are taken to be in the upright frame. Where the annotation states a size that fits
 only the stored (unrotated) frame, the box is turned with the picture; where it fits
-neither, the row is a fault. With `rescale`, a size that is the picture's times one
-factor, to the pixel, is accepted too: the box is scaled by the ratio of the sizes.
+neither, the row is a fault. A row that allows to `rescale` may state a size that is the
+picture's times one factor, to the pixel: the box is scaled by the ratio of the sizes.
 """
 
 import dataclasses
@@ -29,6 +29,7 @@ class BoxRow:
       height: likewise.
       where: the line or object, for messages.
       zero_based: how many sides said 0 in a 1-based source and were read as 0-based.
+      rescale: whether the picture may be a uniformly scaled copy.
     """
 
     image: str
@@ -38,6 +39,7 @@ class BoxRow:
     height: int | None = None
     where: str = ""
     zero_based: int = 0
+    rescale: bool = False
 
     def fault(self, code: RowCode, message: str) -> RowFault:
         return RowFault(self.where, code, message, self.image, self.label)
@@ -55,21 +57,18 @@ def checked(row: BoxRow) -> BoxRow | RowFault:
     return row
 
 
-def upright(
-    row: BoxRow, picture: Header, rescale: bool = False
-) -> Float[np.ndarray, "4"] | RowFault:
+def upright(row: BoxRow, picture: Header) -> Float[np.ndarray, "4"] | RowFault:
     """The box of `row` in the upright frame of `picture`, or a fault.
 
     Args:
       row: a checked row.
       picture: the header of its picture.
-      rescale: whether a uniformly scaled copy of the picture is accepted.
     """
     stored = (picture.width, picture.height)
     turn = picture.exif_orientation
     size = exif.upright_size(*stored, turn)
     box = np.array(row.box, np.float64)
-    frame = _frame(row, size, stored, rescale)
+    frame = _frame(row, size, stored)
     if frame is None:
         said = f"for {row.width} x {row.height} pixels, the picture is "
         return row.fault(RowCode.FRAME_MISMATCH, said + _say(size, stored))
@@ -84,7 +83,7 @@ def upright(
 
 
 def _frame(
-    row: BoxRow, size: tuple[int, int], stored: tuple[int, int], rescale: bool
+    row: BoxRow, size: tuple[int, int], stored: tuple[int, int]
 ) -> tuple[int, int] | None:
     """The frame the stated size belongs to: upright first, exact before scaled."""
     if not (row.width and row.height):
@@ -94,7 +93,7 @@ def _frame(
         if frame == stated:
             return frame
     for frame in (size, stored):
-        if rescale and _is_scaled(stated, frame):
+        if row.rescale and _is_scaled(stated, frame):
             return frame
     return None
 

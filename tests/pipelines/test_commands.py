@@ -11,7 +11,7 @@ from PIL import Image
 
 from belvedere.core import types
 from belvedere.pipelines import failures, toy_data
-from belvedere.transforms import commits, schemas, stores
+from belvedere.transforms import commits, model_store, schemas, stores
 
 
 def _rows(output, table=schemas.ANNOTATIONS):
@@ -58,6 +58,44 @@ def test_no_class_that_can_be_learned_is_exit_code_4(belvedere, tiny, tmp_path):
     said = belvedere(*told, "--classes", "car,zebar")
     assert said.code == failures.USAGE
     assert "no class 'zebar' with boxes: did you mean 'zebra'?" in said.err
+
+
+def test_boxes_of_scaled_copies_are_taken_when_asked(belvedere, tiny, tmp_path):
+    world, boxes = runs.world(), tmp_path / "boxes.csv"
+    with (world / toy_data.BOXES).open(newline="") as file:
+        head, *rows = csv.reader(file)
+    with boxes.open("w", newline="") as file:
+        csv.writer(file).writerow([*head, "width", "height"])
+        for name, label, *sides in rows:
+            size = Image.open(world / name).size
+            twice = [2 * float(side) for side in (*sides, *size)]
+            csv.writer(file).writerow(
+                [world / name, label, *twice[:4], *map(int, twice[4:])]
+            )
+    told = ["train", "--images", world / "images", "--boxes", boxes, *tiny]
+    told += ["--models", tmp_path / "m", "--log-format", "json"]
+    assert belvedere(*told).code == failures.REFUSED
+    assert belvedere(*told, "--boxes-rescale").code == failures.DONE
+    ids = model_store.index(str(tmp_path / "m")).ids
+    assert ids == model_store.index(runs.models()).ids
+
+
+def test_sides_that_count_from_0_in_xml_are_counted(belvedere, tiny, tmp_path):
+    for folder, low in (("car", 0), ("zebra", 1)):
+        (tmp_path / folder).mkdir()
+        corners = {"xmin": low, "ymin": low, "xmax": 50, "ymax": 50}
+        box = "".join(f"<{k}>{v}</{k}>" for k, v in corners.items())
+        (tmp_path / folder / "00009.xml").write_text(
+            f"<annotation><filename>00009.jpg</filename><object><name>{folder}</name>"
+            f"<bndbox>{box}</bndbox></object></annotation>"
+        )
+    told = ["--images", runs.world() / "images", "--boxes", tmp_path, *tiny]
+    line = "2 sides of boxes say 0 in XML that counts from 1"
+    assert line in belvedere("plan", *told).out
+    assert line in belvedere("train", *told, "--models", tmp_path / "m").out
+    told += ["--models", runs.models(), "--output", tmp_path / "o"]
+    said = belvedere("evaluate", *told, "--log-format", "json")
+    assert said.document["counts"]["zero_based_sides"] == 2
 
 
 def test_boxes_that_fit_no_image_are_told(belvedere, tiny, tmp_path):

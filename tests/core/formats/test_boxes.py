@@ -1,5 +1,7 @@
 """Boxes from CSV and XML: to the pixel, and one fault per bad row."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -187,8 +189,9 @@ def test_deep_nesting_is_survived():
     assert list(voc_xml.parse(data, "x")) == []
 
 
-def row_of(box, width=None, height=None):
-    return BoxRow("a.jpg", "cat", tuple(map(float, box)), width, height, "line 2")
+def row_of(box, width=None, height=None, **more):
+    corners = tuple(map(float, box))
+    return BoxRow("a.jpg", "cat", corners, width, height, "line 2", **more)
 
 
 def picture(width, height, orientation=1):
@@ -232,20 +235,21 @@ def test_rescaled_copies_are_accepted_when_asked(wide, high, parts, orientation)
     stored = small[::-1] if orientation >= 5 else small
     row = row_of((0.1 * wide, 0.2 * high, 0.5 * wide, high), *stated)
     assert isinstance(box_rows.upright(row, picture(*stored, orientation)), RowFault)
-    box = box_rows.upright(row, picture(*stored, orientation), rescale=True)
+    row = dataclasses.replace(row, rescale=True)
+    box = box_rows.upright(row, picture(*stored, orientation))
     wanted = np.multiply([0.1, 0.2, 0.5, 1], np.tile(small, 2))
     assert np.allclose(box, wanted)
 
 
 def test_another_shape_is_not_a_scale():
-    row = row_of((1, 2, 50, 35), 120, 90)
-    fault = box_rows.upright(row, picture(60, 40), rescale=True)
+    row = row_of((1, 2, 50, 35), 120, 90, rescale=True)
+    fault = box_rows.upright(row, picture(60, 40))
     assert code(fault) == RowCode.FRAME_MISMATCH
 
 
 def test_a_rescaled_stored_frame_is_scaled_and_turned():
-    row = row_of((0, 0, 60, 80), 120, 80)
-    box = box_rows.upright(row, picture(60, 40, 6), rescale=True)
+    row = row_of((0, 0, 60, 80), 120, 80, rescale=True)
+    box = box_rows.upright(row, picture(60, 40, 6))
     assert box.tolist() == [0, 0, 40, 30]
 
 
