@@ -18,19 +18,20 @@ import pathlib
 import resource
 import time
 import tomllib
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import photo_tables
 
 from belvedere.core import configuration
 from belvedere.core.assessment import ablations, evaluation, intervals, verdicts
+from belvedere.core.assessment.intervals import Interval
 from belvedere.core.assessment.verdicts import Verdict
 from belvedere.pipelines import evaluate
 from belvedere.pipelines.progress import Watch
 from belvedere.transforms.roles import Protocol
 
-PRESETS = ("classic", "paper")
+PRESETS = photo_tables.PRESETS
 PARTS = (*ablations.FAMILIES, "context", "voting")  # of classic, left out in turn
 CROSS = ablations.CROSS_PREDICTION
 CROSS_CLASSES = frozenset({"cat", "gull", "pizza"})
@@ -39,6 +40,18 @@ RANKED_BY = {
     "the score, centred and scaled": "own_scores",
     "the score, not centred": "uncentred",
 }
+PROTOTYPE = (  # what the prototype of the method was judged on
+    "kangaroo",
+    "pedestrian",
+    "pug",
+    "gull",
+    "raccoon",
+    "cat",
+    "dog",
+    "pizza",
+    "convertible",
+)
+RESAMPLES = 2000  # of a bootstrap
 CLASSES = pathlib.Path(__file__).with_name("photo_classes.toml")
 
 
@@ -77,11 +90,16 @@ def _write(
         },
         "all": _group(found, frozenset(itertools.chain(*groups.values()))),
         "ranking": _ranking(verdicts.judged_only(found["classic"])),
+        "prototype": {
+            "classes": PROTOTYPE,
+            **{p: _prototype(of) for p, of in found.items() if p in PRESETS},
+        },
         CROSS: _cross_prediction(found.get(CROSS, [])),
+        "cross_classes": sorted(CROSS_CLASSES),
     }
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    text = _document(results)
+    text = photo_tables.document(results)
     (options.output / "results.md").write_text(text)
     print(text)
 
@@ -129,116 +147,55 @@ def _group(found: dict[str, list[Verdict]], labels: frozenset[str]) -> dict[str,
         return {}
     rng = np.random.default_rng
     group: dict[str, Any] = {
-        preset: verdicts.metrics(of, rng(0)) for preset, of in kept.items()
+        preset: verdicts.metrics(of, rng(0), resamples=RESAMPLES)
+        for preset, of in kept.items()
     }
+    for preset, of in kept.items():
+        both = verdicts.outcomes(of)
+        group[preset]["times_ae_gp"] = intervals.ratios(
+            both["full"], both["ae_gp"], rng(0), RESAMPLES
+        )
     if len(kept) == len(PRESETS):
         full = [verdicts.outcomes(kept[preset])["full"] for preset in PRESETS]
-        group["classic-paper"] = intervals.paired(*full, rng(0))
+        group["classic-paper"] = intervals.paired(*full, rng(0), RESAMPLES)
     return group
 
 
 def _ranking(judged: list[Verdict]) -> dict[str, Any]:
     """The full method's curve, by what the images are ranked by."""
-    return {
-        said: evaluation.figures(
-            verdicts.ranked_by(judged, field)
-            if field
-            else verdicts.outcomes(judged)["full"]
-        )
+    full = verdicts.outcomes(judged)["full"]
+    orders = {
+        said: verdicts.ranked_by(judged, field) if field else full
         for said, field in RANKED_BY.items()
     }
+    return {
+        said: {
+            **evaluation.figures(one),
+            "behind": intervals.paired(full, one, np.random.default_rng(0), RESAMPLES),
+        }
+        for said, one in orders.items()
+    }
+
+
+def _prototype(found: list[Verdict]) -> Interval | None:
+    """Mean over the classes of the prototype of the full method's mean IoU.
+
+    The interval is that of the mean of a stratified sample; None without all classes.
+    """
+    full = verdicts.outcomes(verdicts.judged_only(found))["full"]
+    own = [full.ious[full.labels == label] for label in PROTOTYPE]
+    if min(map(len, own)) < 2:
+        return None
+    mid = float(np.mean([ious.mean() for ious in own]))
+    variance = sum(ious.var(ddof=1) / len(ious) for ious in own) / len(own) ** 2
+    half = 1.96 * float(variance) ** 0.5
+    return Interval(mid - half, mid, mid + half)
 
 
 def _cross_prediction(found: list[Verdict]) -> dict[str, Any]:
     judged = verdicts.judged_only(found)
-    return verdicts.metrics(judged, np.random.default_rng(0)) if judged else {}
-
-
-def _document(results: dict[str, Any]) -> str:
-    """The tables of docs/results.md."""
-    lines = [
-        f"{results['folds']} folds, at most {results['most']} pictures of a class "
-        f"learned from; {results['seconds'] / 60:.0f} minutes, "
-        f"{results['core_seconds'] / 60:.0f} of a core (less, if resumed)."
-    ]
-    for name, group in [("all classes", results["all"]), *results["groups"].items()]:
-        if not group:
-            continue
-        for preset in (preset for preset in PRESETS if preset in group):
-            lines += ["", f"### {name.capitalize()}, preset `{preset}`", ""]
-            lines += _methods(group[preset])
-        if pair := group.get("classic-paper"):
-            mean, auc = (_said(pair[k]) for k in ("mean_iou", "auc"))
-            lines += ["", f"classic minus paper: mean IoU {mean}, AUC {auc}."]
-    lines += ["", "### What images are ranked by, all classes, preset `classic`", ""]
-    lines += _ranked(results["ranking"])
-    if metrics := results[CROSS]:
-        names = ", ".join(sorted(CROSS_CLASSES))
-        lines += ["", f"### Without prediction out of fold, {names}", ""]
-        lines += _methods(metrics, ("full", f"without_{CROSS}"))
-    for preset in (preset for preset in PRESETS if preset in results["all"]):
-        lines += ["", f"### Mean IoU by class, preset `{preset}`", ""]
-        lines += _by_class(results["all"][preset])
-    return "\n".join(lines) + "\n"
-
-
-def _ranked(ranking: dict[str, Any]) -> list[str]:
-    shown = ("auc", *(f"returned_at_{t:.2f}" for t in evaluation.RETURNED_AT))
-    rows = ["| ranked by | AUC | at .70 | at .75 | at .80 |", "|---|---|---|---|---|"]
-    for said, of in ranking.items():
-        rows.append(f"| {said} | {' | '.join(f'{of[k]:.3f}' for k in shown)} |")
-    return rows
-
-
-def _methods(metrics: dict[str, Any], only: Sequence[str] = ()) -> list[str]:
-    counts = metrics["counts"]
-    rows = [
-        "| method | mean IoU | CorLoc | at .75 | AUC | full minus it: mean IoU | AUC |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, of in metrics["methods"].items():
-        if only and name not in only:
-            continue
-        pair = metrics["paired"].get(f"full-{name}")
-        behind = [_said(pair[k]) for k in ("mean_iou", "auc")] if pair else ["", ""]
-        figures = [of[k] for k in ("mean_iou", "corloc", "returned_at_0.75", "auc")]
-        rows.append(
-            f"| {name} | {' | '.join(f'{f:.3f}' for f in figures)} | "
-            f"{' | '.join(behind)} |"
-        )
-    return [
-        *rows,
-        "",
-        f"{counts['test_images']} pictures of {counts['classes']} classes judged; "
-        f"{metrics['iou_lower_kept']:.1%} of boxes keep `iou_lower` (90% meant); mean "
-        f"expected IoU against found, by decile: {_calibration(metrics)}.",
-    ]
-
-
-def _said(interval: Sequence[float]) -> str:
-    low, mid, high = interval
-    return f"{mid:+.3f} [{low:+.3f}, {high:+.3f}]"
-
-
-def _calibration(metrics: dict[str, Any]) -> str:
-    return ", ".join(
-        f"{one['predicted']:.2f}/{one['observed']:.2f} ({one['images']})"
-        for one in metrics["calibration"]
-    )
-
-
-def _by_class(metrics: dict[str, Any]) -> list[str]:
-    shown = ("full", "ae_gp", "mkl_svm", "uva", "location", "constant_box", "ceiling")
-    methods = [name for name in shown if name in metrics["methods"]]
-    rows = [
-        f"| class | images | {' | '.join(methods)} |",
-        f"|---|---|{'---|' * len(methods)}",
-    ]
-    for label, of in metrics["methods"]["full"]["per_class"].items():
-        each = [metrics["methods"][m]["per_class"][label]["mean_iou"] for m in methods]
-        said = " | ".join(f"{iou:.3f}" for iou in each)
-        rows.append(f"| {label} | {of['images']} | {said} |")
-    return rows
+    rng = np.random.default_rng(0)
+    return verdicts.metrics(judged, rng, resamples=RESAMPLES) if judged else {}
 
 
 if __name__ == "__main__":

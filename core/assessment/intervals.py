@@ -1,14 +1,16 @@
 """How sure a difference between two methods is: the paired bootstrap over images.
 
 Both methods are judged on the same images drawn with replacement, again and again; the
-middle 95% of the differences are the interval. Images are the unit, since two methods
-stumble over the same hard ones.
+middle 95% of the differences, or of the ratios, are the interval. Images are the unit,
+since two methods stumble over the same hard ones.
 """
 
+import itertools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 
 from belvedere.core.assessment import evaluation
 from belvedere.core.assessment.evaluation import Curve, Outcome, Ranking
@@ -17,7 +19,7 @@ Statistic = Callable[[Curve], float]
 
 
 class Interval(NamedTuple):
-    """`mid` is the difference itself, `low` and `high` bound the middle 95%."""
+    """`mid` is the figure itself, `low` and `high` bound the middle 95% of draws."""
 
     low: float
     mid: float
@@ -57,22 +59,48 @@ def paired(
       rng: draws the images.
       resamples: how often.
     """
+    drawn = _resampled(one, other, rng, resamples)
+    return _intervals(drawn[:, 0] - drawn[:, 1], "linear")
+
+
+def ratios(
+    one: Outcome,
+    other: Outcome,
+    rng: np.random.Generator,
+    resamples: int = 2000,
+) -> dict[str, Interval]:
+    """Intervals of `one` by `other`, with the arguments and the draws of `paired`.
+
+    Infinite where the other has nothing, 1 where neither has anything.
+    """
+    drawn = _resampled(one, other, rng, resamples)
+    ratio = np.where(drawn[:, 0] > 0, np.inf, 1.0)
+    np.divide(drawn[:, 0], drawn[:, 1], out=ratio, where=drawn[:, 1] > 0)
+    return _intervals(ratio, "inverted_cdf")  # nothing lies between 2 and infinity
+
+
+def _resampled(
+    one: Outcome, other: Outcome, rng: np.random.Generator, resamples: int
+) -> Float[np.ndarray, "d 2 s"]:
+    """The statistics of both: of the images as they are, then of each draw."""
     n = len(one.ious)
     if len(other.ious) != n or (one.labels != other.labels).any():
         raise ValueError("paired outcomes must be of the same images in one order")
     rankings = Ranking.of(one), Ranking.of(other)
-    drawn = np.array(
-        [
-            _differences(*rankings, np.bincount(rng.integers(n, size=n), minlength=n))
-            for _ in range(resamples)
-        ]
+    draws = (
+        np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(resamples)
     )
-    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-    mid = _differences(*rankings, np.ones(n, np.int64))
-    rows = zip(low.tolist(), mid, high.tolist(), strict=True)
+    every = itertools.chain([np.ones(n, np.int64)], draws)
+    return np.array([[_statistics(r.curve(c)) for r in rankings] for c in every])
+
+
+def _statistics(curve: Curve) -> list[float]:
+    return [statistic(curve) for statistic in STATISTICS.values()]
+
+
+def _intervals(
+    found: Float[np.ndarray, "d s"], method: Literal["linear", "inverted_cdf"]
+) -> dict[str, Interval]:
+    low, high = np.quantile(found[1:], [0.025, 0.975], axis=0, method=method)
+    rows = zip(low.tolist(), found[0].tolist(), high.tolist(), strict=True)
     return {name: Interval(*row) for name, row in zip(STATISTICS, rows, strict=True)}
-
-
-def _differences(one: Ranking, other: Ranking, counts: np.ndarray) -> list[float]:
-    a, b = one.curve(counts), other.curve(counts)
-    return [statistic(a) - statistic(b) for statistic in STATISTICS.values()]

@@ -38,6 +38,33 @@ def test_equals_repeating_the_images_drawn():
         assert found[name] == pytest.approx((low, mid, high), abs=1e-12)
 
 
+def test_ratios_are_of_the_same_draws():
+    one, other = draw(1, n=20, gain=0.1)
+    found = intervals.ratios(one, other, np.random.default_rng(5), resamples=40)
+    rng = np.random.default_rng(5)
+    draws = [np.arange(20), *(rng.integers(20, size=20) for _ in range(40))]
+    mid, *drawn = [
+        oracle.auc(one.ious[d], one.scores[d])
+        / oracle.auc(other.ious[d], other.scores[d])
+        for d in draws
+    ]
+    assert found["auc"].mid == pytest.approx(mid)
+    low, high = np.quantile(drawn, [0.025, 0.975], method="inverted_cdf")
+    assert found["auc"] == pytest.approx((low, mid, high))
+
+
+def test_a_ratio_to_nothing_is_infinite_and_of_nothing_to_nothing_one():
+    labels, order = np.array(["a"] * 20), np.arange(20.0)
+    good = evaluation.Outcome(np.full(20, 0.78), order, labels)
+    poor = evaluation.Outcome(np.full(20, 0.3), order, labels)
+    rng = np.random.default_rng
+    found = intervals.ratios(good, poor, rng(0), 50)
+    assert found["returned_at_0.75"] == (np.inf, np.inf, np.inf)
+    assert found["returned_at_0.80"] == (1, 1, 1)
+    back = intervals.ratios(poor, good, rng(0), 50)
+    assert back["returned_at_0.75"] == (0, 0, 0)
+
+
 def test_a_method_does_not_differ_from_itself():
     one, _ = draw(2)
     for interval in intervals.paired(one, one, np.random.default_rng(0), 50).values():
