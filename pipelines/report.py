@@ -34,7 +34,7 @@ _PICTURES, _EXAMPLES = 12, 5  # in each section, of each code
 _FAULTS = 1000
 _COLUMNS = (
     *("image_id", "image_uri", "label", "width", "height", "status", "bbox"),
-    *("expected_iou", "iou_lower", "accepted"),
+    *("expected_iou", "iou_lower", "accepted", "accept_rule"),
 )
 _DEAD_COLUMNS = ("image_uri", "label", "code", "message")
 
@@ -106,7 +106,14 @@ def _annotated(boxed: pa.Table) -> Annotated:
         boxed["iou_lower"].to_numpy(),
         np.array(boxed["label"].to_pylist(), dtype=str),
         boxed["accepted"].to_numpy(),
+        _rule(boxed["accept_rule"].unique().to_pylist()),
     )
+
+
+def _rule(stated: Sequence[str]) -> str:
+    """Rules of acceptance as the page calls them: a log may hold several."""
+    rules = [rule.replace("expected_iou >=", "expected IoU ≥") for rule in stated]
+    return " or ".join(sorted(rules))
 
 
 def _cards(run: Run) -> list[classes.ClassCard]:

@@ -11,6 +11,7 @@ from belvedere.core.report.wording import Name
 
 WIDTH = 640.0
 LEFT, RIGHT, TOP, BOTTOM = 92.0, 18.0, 16.0, 72.0  # room around the frame
+TELLING = 10  # pictures: of fewer a group says nothing
 
 
 @dataclasses.dataclass(frozen=True)

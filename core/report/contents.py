@@ -60,12 +60,16 @@ class Judged:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Annotated:
-    """The boxes of an annotation run: what is expected of each, nothing is measured."""
+    """The boxes of an annotation run: what is expected of each, nothing is measured.
+
+    `rule` says what a box had to fulfil to be accepted.
+    """
 
     expected_iou: Float[np.ndarray, " n"]
     iou_lower: Float[np.ndarray, " n"]
     labels: Shaped[np.ndarray, " n"]
     accepted: Bool[np.ndarray, " n"]
+    rule: str
 
     def __post_init__(self) -> None:
         n = len(self.expected_iou)

@@ -98,12 +98,29 @@ def figure(key: str, heading: str, x_title: str, groups: Sequence[Group]) -> Fig
     )
     caption = "Mean IoU of each group (small numbers: its pictures)"
     if compared:
-        caption += (
-            ", and below it full method minus AE-GP with the 95% interval of the mean"
-            " (paired t). An interval that crosses zero shows no difference."
-        )
+        caption += _difference_words(groups)
     keys = tuple(charts.line_key(looks[m], wording.method(m)) for m in methods)
     return Figure(heading, drawing, keys, caption, _table(key, groups, methods))
+
+
+def _difference_words(groups: Sequence[Group]) -> str:
+    words = (
+        ", and below it full method minus AE-GP with the 95% interval of the mean"
+        " (paired t). An interval that crosses zero shows no difference."
+    )
+    if any(g.half_width is None for g in groups):
+        words += " A single picture has none."
+    if any(max(map(abs, _ends(g))) > _reach(groups) for g in groups):
+        words += f" Those of fewer than {charts.TELLING} pictures may leave the chart."
+    return words
+
+
+def _reach(groups: Sequence[Group]) -> float:
+    """Up to where differences are drawn: all of them, and every telling interval."""
+    telling = [g for g in groups if g.images >= charts.TELLING]
+    ends = [abs(end) for g in telling for end in _ends(g)]
+    reach = max(*(abs(g.difference or 0.0) for g in groups), *ends, 0.05)
+    return float(min(np.ceil(reach * 20 - 1e-9) / 20, 1.0))
 
 
 def _levels(
@@ -126,8 +143,7 @@ def _levels(
 def _differences(
     groups: Sequence[Group], x: svg.Axis, bottom: svg.Number, top: svg.Number
 ) -> Markup:
-    reach = max(abs(end) for g in groups for end in _ends(g))
-    reach = max(np.ceil(reach * 20) / 20, 0.05)
+    reach = _reach(groups)
     y = svg.Axis(-reach, reach, bottom - 12, top)
     ticks = {v: wording.signed(v, 2) for v in (-reach, 0.0, reach)}
     parts = [charts.frame(x, y, {}, ticks, "", "difference")]
@@ -135,8 +151,9 @@ def _differences(
     for k, g in enumerate(groups):
         if g.difference is None:
             continue
-        low, high = min(_ends(g)), max(_ends(g))
-        parts.append(svg.line(x(k), y(low), x(k), y(high), "whisker"))
+        if g.half_width is not None:
+            low, high = np.clip(_ends(g), -reach, reach).tolist()
+            parts.append(svg.line(x(k), y(low), x(k), y(high), "whisker"))
         parts.append(
             svg.element("circle", cx=x(k), cy=y(g.difference), r=5, class_="dot m-full")
         )
@@ -144,8 +161,9 @@ def _differences(
 
 
 def _ends(group: Group) -> tuple[float, float]:
+    """Of the interval; no difference of two IoUs lies beyond -1 and 1."""
     mid, half = group.difference or 0.0, group.half_width or 0.0
-    return mid - half, mid + half
+    return max(mid - half, -1.0), min(mid + half, 1.0)
 
 
 def _foot(groups: Sequence[Group], x: svg.Axis, y: svg.Number) -> list[Markup]:

@@ -13,8 +13,6 @@ from belvedere.core.report.contents import Annotated
 from belvedere.core.report.tables import Column, Table
 from belvedere.core.report.wording import Name
 
-_TELLING = 10  # pictures
-
 
 def calibration(bins: Sequence[Mapping], kept: object = None) -> Figure | None:
     """Promised against measured IoU; None if there is nothing to draw.
@@ -30,7 +28,7 @@ def calibration(bins: Sequence[Mapping], kept: object = None) -> Figure | None:
     ]
     if not known:
         return None
-    telling = [b for b in known if b.get("images", 1) >= _TELLING]
+    telling = [b for b in known if b.get("images", 1) >= charts.TELLING]
     height, most = 420.0, max(max(b.get("images", 1) for b in known), 1)
     x = svg.Axis(0, 1, charts.LEFT, charts.WIDTH - charts.RIGHT)
     y = svg.Axis(0, 1, height - charts.BOTTOM, charts.TOP)
@@ -58,7 +56,8 @@ def calibration(bins: Sequence[Mapping], kept: object = None) -> Figure | None:
         + _kept_words(kept)
         + " Each dot is a tenth of the pictures, by expected IoU (more, and larger,"
         " where many are equal); on the dashed line the promise is kept exactly. The"
-        f" solid line joins groups of {_TELLING} pictures or more: fewer say nothing.",
+        f" solid line joins groups of {charts.TELLING} pictures or more: fewer say"
+        " nothing.",
         _calibration_table(known),
     )
 

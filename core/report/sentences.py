@@ -144,12 +144,11 @@ def _of_annotation(contents: Contents) -> Summary:
     if annotated is None or len(annotated.expected_iou) == 0:
         return Summary((), ("No picture got a box.", *_losses(contents)), ())
     n = len(annotated.expected_iou)
+    classes = wording.count(len(set(annotated.labels.tolist())), "class")
     words = (
-        f"{wording.count(n, 'box')} of"
-        f" {wording.count(len(set(annotated.labels.tolist())), 'class')}."
-        f" {wording.percent(float(annotated.accepted.mean()))} are accepted by the rule"
-        " of the run. Their expected IoU is"
-        f" {wording.number(float(annotated.expected_iou.mean()))} on average.",
+        f"{wording.count(n, 'box')} of {classes}, with a mean expected IoU of"
+        f" {wording.number(float(annotated.expected_iou.mean()))}."
+        f" {_accepted(annotated)}",
         "These are expectations from the pictures that had boxes; nothing is measured"
         " here.",
         *_losses(contents),
@@ -158,13 +157,31 @@ def _of_annotation(contents: Contents) -> Summary:
 
 
 def _expected(annotated: Annotated) -> tuple[Headline, ...]:
-    mine = annotated.expected_iou[annotated.accepted]
-    accepted = float(mine.mean()) if len(mine) else None
     return (
         Headline(wording.count(len(annotated.expected_iou)), "boxes", ""),
         Headline(wording.percent(float(annotated.accepted.mean())), "accepted", ""),
         Headline(
             wording.number(float(annotated.expected_iou.mean())), "expected IoU", "all"
         ),
-        Headline(wording.number(accepted), "expected IoU", "of the accepted"),
+        Headline(
+            wording.number(_mean_of_accepted(annotated)),
+            "expected IoU",
+            "of the accepted",
+        ),
     )
+
+
+def _accepted(annotated: Annotated) -> str:
+    rule = wording.plain(annotated.rule)
+    mean = _mean_of_accepted(annotated)
+    if mean is None:
+        return f"None is accepted ({rule})."
+    return (
+        f"{wording.percent(float(annotated.accepted.mean()))} are accepted ({rule});"
+        f" their mean expected IoU is {wording.number(mean)}."
+    )
+
+
+def _mean_of_accepted(annotated: Annotated) -> float | None:
+    mine = annotated.expected_iou[annotated.accepted]
+    return float(mine.mean()) if len(mine) else None

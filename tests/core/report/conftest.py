@@ -174,7 +174,11 @@ def annotation(pictures) -> contents.Contents:
         contents.Kind.ANNOTATION,
         {"counts": {"tasks_in": 712, "annotated": 700, "dead": 12}},
         annotated=contents.Annotated(
-            expected, np.maximum(expected - 0.2, 0), names, expected >= 0.6
+            expected,
+            np.maximum(expected - 0.2, 0),
+            names,
+            expected >= 0.6,
+            "expected IoU ≥ 0.6",
         ),
         gallery=(contents.Section("Surest", tuple(bare[:3])),),
     )

@@ -140,6 +140,26 @@ def test_only_differences_that_are_shown_are_coloured():
     assert [row[2].class_ for row in table.rows] == ["gain", "", "", "loss"]
 
 
+def test_few_pictures_do_not_set_the_scale_of_differences():
+    many = gains.Group("many", 40, {}, 0.03, 0.05)
+    two = gains.Group("two", 2, {}, 0.12, 1.8)
+    one = gains.Group("one", 1, {}, -0.1, None)
+    made = gains.figure("k", "h", "x", [many, two, one])
+    assert ">+0.15</text>" in made.drawing and ">+2" not in made.drawing
+    whiskers = re.findall(r'd="M\S+ (\S+)L\S+ (\S+)" class="whisker"', made.drawing)
+    frame = [
+        float(y)
+        for y in re.findall(r'd="M92 (\S+)L\S+ \S+" class="grid"', made.drawing)
+    ]
+    assert len(whiskers) == 2, "one picture has no interval"
+    assert all(float(y) in frame for y in whiskers[1]), "cut at the frame"
+    assert "single picture has none" in made.caption
+    assert "fewer than 10 pictures may leave" in made.caption
+    assert "\u22121.000 to +1.000" in str(made.table.rows[1])
+    alone = gains.figure("k", "h", "x", [many])
+    assert "single" not in alone.caption and "leave" not in alone.caption
+
+
 def test_calibration_says_on_which_side_it_errs():
     bins = [{"predicted": 0.6, "observed": 0.5, "images": 3}]
     assert "0.100 below" in promises.calibration(bins).caption

@@ -155,7 +155,9 @@ def test_nothing_judged_and_nothing_annotated_are_said():
     empty = page.render(Contents("t", Kind.EVALUATION, {}))
     assert "No picture could be judged." in empty
     none = np.zeros(0)
-    annotated = contents.Annotated(none, none, none.astype(str), none.astype(bool))
+    annotated = contents.Annotated(
+        none, none, none.astype(str), none.astype(bool), "none"
+    )
     for given in (None, annotated):
         made = page.render(Contents("t", Kind.ANNOTATION, {}, annotated=given))
         assert "No picture got a box." in made
@@ -176,6 +178,22 @@ def test_the_summary_says_what_the_intervals_say(evaluation):
         "mean IoU": "no difference shown",
         "area under the curve": "better",
     }
+
+
+def test_the_summary_tells_the_accepted_boxes_from_all(annotation):
+    expected = annotation.annotated.expected_iou
+    mean, accepted = expected.mean(), expected[expected >= 0.6].mean()
+    said = sentences.summary(annotation).paragraphs[0]
+    assert f"with a mean expected IoU of {mean:.2f}." in said
+    share = f"{(expected >= 0.6).mean():.0%}"
+    assert f"{share} are accepted (expected IoU ≥ 0.6); their" in said
+    assert said.endswith(f"mean expected IoU is {accepted:.2f}.")
+    assert f"{mean:.2f}" != f"{accepted:.2f}"
+    none = dataclasses.replace(
+        annotation.annotated, accepted=np.zeros(len(expected), bool)
+    )
+    said = sentences.summary(dataclasses.replace(annotation, annotated=none))
+    assert said.paragraphs[0].endswith("None is accepted (expected IoU ≥ 0.6).")
 
 
 def test_an_explanation_has_a_page_of_its_own(pictures):
