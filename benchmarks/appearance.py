@@ -129,7 +129,7 @@ def _describe(times, kind, views):
     if not isinstance(kind, bag_of_words.BagOfWords):
         return _timed(times, f"{kind.name} descriptors", lambda: kind.describe(views))
     local, book = kind.recipe.local, kind.codebook
-    grid = local.grid(views)
+    grid = local.layout.grid(views.image)
     found = _timed(times, f"{kind.name} descriptors", lambda: local.describe(views))
     words = _timed(times, f"{kind.name} words", lambda: book.words(found))
     return bag_of_words.WordMap(words.reshape(grid.rows, grid.columns), grid)

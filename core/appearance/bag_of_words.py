@@ -19,19 +19,20 @@ import numpy as np
 import scipy.sparse
 from jaxtyping import Float, Float32, Int16, Int64, UInt16
 
-from belvedere.core.appearance import bag_of_words_compiled, grids, projection
+from belvedere.core.appearance import bag_of_words_compiled, grids, patches, projection
 from belvedere.core.appearance.codebooks import Codebook
 from belvedere.core.appearance.views import Views
 
 
 @runtime_checkable
 class LocalDescriptors(Protocol):
-    """Descriptors of the patches of a picture, on a grid."""
+    """Descriptors of the patches of a picture, on the grid of their layout."""
+
+    @property
+    def layout(self) -> patches.Layout: ...
 
     @property
     def length(self) -> int: ...
-
-    def grid(self, views: Views) -> grids.Grid: ...
 
     def describe(self, views: Views) -> Int16[np.ndarray, "n D"]: ...
 
@@ -87,7 +88,7 @@ class BagOfWords:
 
     def describe(self, views: Views) -> WordMap:
         """The map of words of a picture."""
-        grid = self.recipe.local.grid(views)
+        grid = self.recipe.local.layout.grid(views.image)
         words = self.codebook.words(self.recipe.local.describe(views))
         return WordMap(words.reshape(grid.rows, grid.columns), grid)
 

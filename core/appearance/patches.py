@@ -14,6 +14,7 @@ from jaxtyping import Float32, Int16
 
 from belvedere.core.appearance import grids, patches_compiled
 from belvedere.core.appearance.views import MARGIN
+from belvedere.core.types import Image
 
 LENGTH = 512.0
 
@@ -41,6 +42,10 @@ class Layout:
     def spacing(self) -> int:
         """Of the nodes, in pixels."""
         return math.gcd(self.step, self.side)
+
+    def grid(self, image: Image) -> grids.Grid:
+        """Of the patches of a picture."""
+        return grids.Grid(image.width, image.height, self.step)
 
     def lattice(self, grid: grids.Grid) -> tuple[int, int, int, int, int, int]:
         """Arguments after the plane of the functions in `lattice_compiled`."""

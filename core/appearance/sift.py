@@ -45,12 +45,9 @@ class Sift:
     def length(self) -> int:
         return CHANNEL * len(self.planes)
 
-    def grid(self, views: Views) -> grids.Grid:
-        return grids.Grid(views.image.width, views.image.height, self.layout.step)
-
     def describe(self, views: Views) -> Int16[np.ndarray, "n D"]:
         """Descriptors of all patches, row by row of the grid."""
-        grid = self.grid(views)
+        grid = self.layout.grid(views.image)
         out = np.zeros((grid.rows * grid.columns, self.length), np.int16)
         if len(out):
             for channel, plane in enumerate(self.planes):

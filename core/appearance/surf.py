@@ -13,7 +13,7 @@ import dataclasses
 import numpy as np
 from jaxtyping import Int16
 
-from belvedere.core.appearance import grids, lattice_compiled, patches
+from belvedere.core.appearance import lattice_compiled, patches
 from belvedere.core.appearance.views import Views
 
 NO_CLIP = 1.0
@@ -32,12 +32,9 @@ class Surf:
     def length(self) -> int:
         return 64
 
-    def grid(self, views: Views) -> grids.Grid:
-        return grids.Grid(views.image.width, views.image.height, self.layout.step)
-
     def describe(self, views: Views) -> Int16[np.ndarray, "n D"]:
         """Descriptors of all patches, row by row of the grid."""
-        grid = self.grid(views)
+        grid = self.layout.grid(views.image)
         out = np.zeros((grid.rows * grid.columns, self.length), np.int16)
         if len(out):
             nodes = lattice_compiled.differences(

@@ -9,7 +9,7 @@ LAYOUTS = [(4, 4), (2, 4), (1, 4), (3, 4), (4, 8), (4, 6), (5, 2)]
 
 
 def centres(local, seen):
-    grid = local.grid(seen)
+    grid = local.layout.grid(seen.image)
     return [
         (grid.start + i * grid.step, grid.start + j * grid.step)
         for i in range(grid.rows)
