@@ -40,8 +40,15 @@ from belvedere.core.windows import boxes
 class Localization:
     """The box of the object and what is known of it.
 
-    `iou_lower` is undercut in about one box of ten; `contributions` are those of the 11
-    hyper-features to the score, and sum to it.
+    Attributes:
+      box: in the picture's own frame.
+      score: of the chosen window, comparable within the class.
+      expected_iou: what the score promises, comparable over classes.
+      iou_lower: undercut in about one box of ten.
+      mean: overlap of the chosen window with the object, as predicted from its looks.
+      std: the deviation of that prediction.
+      contributions: of the 11 hyper-features to the score; they sum to it.
+      found: the chosen window, the second best, and the certificate.
     """
 
     box: Float[np.ndarray, "4"]

@@ -21,7 +21,8 @@ from belvedere.core.types import Competition
 class Tables:
     """The windows of all images end to end, a row for each hyper-feature.
 
-    `losses` is -inf at the best candidates, which do not compete.
+    `losses` is -inf at the best candidates, which do not compete. `starts` and `best`,
+    where the windows of an image begin and its best one, count over all images.
     """
 
     rows: Float[np.ndarray, "C L"]

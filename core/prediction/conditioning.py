@@ -23,9 +23,8 @@ from belvedere.core.prediction import kernel
 from belvedere.core.prediction.relation_gp import RelationGP
 
 Objective = Literal["variational", "fitc"]
-JITTERS = tuple(
-    10.0**power for power in range(-8, -1)
-)  # times sf2; the first that does
+# Times sf2, on the diagonal of K_uu; the first that makes it positive definite is used.
+JITTERS = tuple(10.0**power for power in range(-8, -1))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
