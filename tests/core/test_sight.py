@@ -31,6 +31,8 @@ def test_windows_at_the_border_end_exactly_at_it(width, height):
     found = boxes.checked(view.to_picture(view.windows.boxes), width, height)
     assert (found[:, 2:] == [width, height]).all()
     assert (found[:, :2].min(axis=0) == 0).all()
+    sides = found[:, 2:] - found[:, :2]
+    assert (found[:, :2] + sides == [width, height]).all(), "as rows keep them"
 
 
 @given(width=st.integers(1, 12_000), height=st.integers(1, 12_000))
