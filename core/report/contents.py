@@ -187,6 +187,7 @@ class Contents:
       gallery: sections of pictures.
       refused: classes that were not learned.
       dead: tasks that failed, by their code.
+      near_duplicates: groups of pictures that an evaluation kept together.
       configuration: by flat key.
       ids: of the models, the configuration, the run, by what they are of.
     """
@@ -199,6 +200,7 @@ class Contents:
     gallery: tuple[Section, ...] = ()
     refused: tuple[Refused, ...] = ()
     dead: tuple[DeadLetters, ...] = ()
+    near_duplicates: tuple[tuple[str, ...], ...] = ()
     configuration: Mapping[str, object] = dataclasses.field(default_factory=dict)
     ids: Mapping[str, str] = dataclasses.field(default_factory=dict)
 

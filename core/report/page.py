@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from belvedere.core.report import (
     class_tables,
+    copies,
     curves,
     explaining,
     gains,
@@ -94,6 +95,7 @@ def _page(contents: Contents, kept: Sequence[int]) -> str:
         reasons=reasons,
         refused=tables.of_refused(contents),
         dead=tables.of_dead(contents),
+        near_duplicates=copies.of_near_duplicates(contents),
         counts=_counts(metrics.get("counts", {})),
         inference=_inference(metrics.get("inference", {})),
         seconds=tables.of_seconds(metrics),
