@@ -53,7 +53,7 @@ def train(options: training.Options, speaker: Voice, max_dead: float) -> int:
         _log.error(_hopeless(options, bool(cards), unusable))
         return failures.REFUSED
     seen = counts.stages.get(IMAGES_PLANNED)
-    return _code(unusable, unusable + (seen.items if seen else 0), max_dead)
+    return failures.enough(unusable, unusable + (seen.items if seen else 0), max_dead)
 
 
 def _written(command: str, speaker: Voice) -> int:
@@ -96,7 +96,7 @@ def annotate(options: annotating.Options, speaker: Voice, max_dead: float) -> in
     )
     if not counts.tasks:
         _log.warning("there was nothing to annotate: check --images and --classes")
-    return _code(counts.dead, done, max_dead)
+    return failures.enough(counts.dead, done, max_dead)
 
 
 def _by_code(counts: Counts) -> dict[str, int]:
@@ -140,17 +140,4 @@ def retry(options: retrying.Options, speaker: Voice, max_dead: float) -> int:
             "folder or tar that cannot be read is now known picture by picture",
         )
     speaker.say(document, *lines)
-    return _code(outcome.dead, outcome.tasks, max_dead)
-
-
-def _code(dead: int, tasks: int, max_dead: float) -> int:
-    if dead <= max_dead * tasks:
-        return failures.DONE
-    _log.error(
-        "%d of %d inputs failed, more than the share of %g that --max-dead allows; all "
-        "that is done is kept",
-        dead,
-        tasks,
-        max_dead,
-    )
-    return failures.TOO_MANY_DEAD
+    return failures.enough(outcome.dead, outcome.tasks, max_dead)

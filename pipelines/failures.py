@@ -95,6 +95,20 @@ def _stopped_as_by_a_key() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def enough(dead: int, tasks: int, max_dead: float) -> int:
+    """The exit code of a run, by the share of its inputs that failed."""
+    if dead <= max_dead * tasks:
+        return DONE
+    _log.error(
+        "%d of %d inputs failed, more than the share of %g that --max-dead allows; all "
+        "that is done is kept",
+        dead,
+        tasks,
+        max_dead,
+    )
+    return TOO_MANY_DEAD
+
+
 def verdict(error: BaseException) -> tuple[int, str]:
     """Exit code and text for an error."""
     if isinstance(error, Mistake):
