@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -62,6 +62,23 @@ def learning_of(step: str) -> Iterator[None]:
             raise
         said = f"{step}: {type(error).__name__}, {error}"
         raise Unlearnable(said) from error
+
+
+def refusal(ceilings: Sequence[float], chosen: Configuration) -> str:
+    """Why a class is not to be learned; empty if it is.
+
+    Args:
+      ceilings: of each image that can be used, the IoU of its best window.
+      chosen: says how many images are needed, and how good windows.
+    """
+    if len(ceilings) < chosen.least_images:
+        return (
+            f"{len(ceilings)} images with boxes can be used, at least "
+            f"{chosen.least_images} are needed"
+        )
+    if (best := float(np.mean(ceilings))) < chosen.least_ceiling:
+        return f"the windows miss the object: mean IoU of the best is {best:.2f}"
+    return ""
 
 
 @dataclasses.dataclass(frozen=True)

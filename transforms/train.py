@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import apache_beam as beam
-import numpy as np
 
-from belvedere.transforms import class_records, model_store, stores, tally
+from belvedere.transforms import class_records, lessons, model_store, stores, tally
 from belvedere.transforms.class_records import Refusal
 from belvedere.transforms.eyes import Frozen
-from belvedere.transforms.lessons import Job, Lesson, Sketch, Unlearnable
+from belvedere.transforms.lessons import Job, Lesson, Unlearnable
 from belvedere.transforms.records import WorkUnit
 from belvedere.transforms.training_images import FAULTS, CutTraining
 from belvedere.transforms.training_slices import Chosen, TrainingSlice
@@ -158,24 +157,14 @@ class _AppearanceDoFn(WorkshopDoFn):
         sketches = sorted(joined["sketches"], key=lambda s: s.training.digest)
         (unit,) = joined["unit"]
         lesson = Lesson(label, unit, tuple(s.training for s in sketches))
-        reason = self._refusal(sketches) or self._learned(lesson)
+        ceilings = [best for sketch in sketches for best in sketch.ceilings]
+        reason = lessons.refusal(ceilings, self.job.configuration)
+        reason = reason or self._learned(lesson)
         if reason:
             refusal = class_records.refused(self.job, label, unit, reason)
             yield beam.pvalue.TaggedOutput(REFUSED, refusal)
         else:
             yield label, lesson
-
-    def _refusal(self, sketches: list[Sketch]) -> str:
-        chosen = self.job.configuration
-        ceilings = [best for sketch in sketches for best in sketch.ceilings]
-        if len(ceilings) < chosen.least_images:
-            return (
-                f"{len(ceilings)} images with boxes can be used, at least "
-                f"{chosen.least_images} are needed"
-            )
-        if (best := float(np.mean(ceilings))) < chosen.least_ceiling:
-            return f"the windows miss the object: mean IoU of the best is {best:.2f}"
-        return ""
 
     def _learned(self, lesson: Lesson) -> str:
         try:

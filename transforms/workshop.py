@@ -118,7 +118,7 @@ class Workshop:
 
     def sketch(self, training: TrainingSlice) -> tuple[Sketch, list[InputFault]]:
         seen, faults = self.views(training)
-        return Sketch(training, tuple(map(_ceiling, seen))), faults
+        return Sketch(training, tuple(map(ceiling, seen))), faults
 
     def samples(self, training: TrainingSlice) -> Iterator[Samples]:
         """Sampled windows with their raw features: quicker made than kept."""
@@ -252,7 +252,7 @@ def _descriptors(one: describe.Picture, settings: configuration.Sight) -> dict:
         return {}
 
 
-def _ceiling(one: Described) -> float:
+def ceiling(one: Described) -> float:
     """IoU of the best candidate: whether the windows can find the object at all."""
     windows = one.view.to_picture(one.view.windows.boxes)
     return float(boxes.ious(windows, one.truth).max(initial=0.0))
