@@ -18,6 +18,7 @@ from belvedere.core.localization import Localization
 from belvedere.core.report import page
 from belvedere.core.report.contents import Shown
 from belvedere.core.types import HYPERFEATURES, RELATIONS, Image
+from belvedere.core.windows import boxes
 from belvedere.pipelines import annotate, picture, voice
 from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.voice import Voice
@@ -97,7 +98,7 @@ def _document(
     located: Localization, why: Explanation, output: pathlib.Path | None
 ) -> dict[str, Any]:
     return {
-        "bbox": _xywh(located.box),
+        "bbox": boxes.xywh(located.box),
         "score": located.score,
         "expected_iou": located.expected_iou,
         "iou_lower": located.iou_lower,
@@ -105,7 +106,7 @@ def _document(
         "contributions": _named(why.contributions),
         "runner_up": _runner_up(why),
         "supporters": {
-            relation: _xywh(why.boxes[window])
+            relation: boxes.xywh(why.boxes[window])
             for relation, window in zip(RELATIONS, why.supporters, strict=True)
         },
         "page": str(output) if output else None,
@@ -116,7 +117,7 @@ def _runner_up(why: Explanation) -> dict[str, Any] | None:
     if why.runner_up < 0:
         return None
     return {
-        "bbox": _xywh(why.boxes[why.runner_up]),
+        "bbox": boxes.xywh(why.boxes[why.runner_up]),
         "score": float(why.runner_up_contributions.sum()),
         "contributions": _named(why.runner_up_contributions),
     }
@@ -126,22 +127,17 @@ def _named(contributions: np.ndarray) -> dict[str, float]:
     return dict(zip(HYPERFEATURES, contributions.tolist(), strict=True))
 
 
-def _xywh(box: np.ndarray) -> list[float]:
-    x0, y0, x1, y1 = box.tolist()
-    return [x0, y0, x1 - x0, y1 - y0]
-
-
 def _said(document: dict[str, Any], why: Explanation) -> list[Any]:
     second = document["runner_up"]
-    boxes = [f"box: {_place(document['bbox'])}"]
+    places = [f"box: {_place(document['bbox'])}"]
     if second:
-        boxes.append(f"runner-up: {_place(second['bbox'])}")
+        places.append(f"runner-up: {_place(second['bbox'])}")
     for relation, box in document["supporters"].items():
-        boxes.append(f"consistency of {relation} comes from: {_place(box)}")
+        places.append(f"consistency of {relation} comes from: {_place(box)}")
     page_is = [f"page: {document['page']}"] if document["page"] else []
     return [
         f"{document['image_uri']}, {document['label']}",
-        *boxes,
+        *places,
         f"expected IoU: {document['expected_iou']:.3f}, "
         f"in nine of ten at least {document['iou_lower']:.3f}",
         _table(why),

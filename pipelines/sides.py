@@ -4,7 +4,6 @@ A task is known by a digest of image and class. OLD is held in memory, 50 bytes 
 three times that while they are sorted; NEW is read file by file.
 """
 
-import hashlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -71,12 +70,9 @@ class Part(NamedTuple):
 
 def _part(table: pa.Table) -> Part:
     uris = table["image_uri"].to_pylist()
-    labels = [label or "" for label in table["label"].to_pylist()]
-    digests = [
-        hashlib.blake2b(repr(task).encode(), digest_size=16).digest()
-        for task in zip(uris, labels, strict=True)
-    ]
-    keys = np.frombuffer(b"".join(digests), "S16")
+    told = table["label"].to_pylist()
+    keys = np.frombuffer(b"".join(map(committed.key, uris, told)), "S16")
+    labels = [label or "" for label in told]
     boxes = np.full((len(uris), 4), np.nan)
     if "bbox" not in table.column_names:
         dead = np.full(len(uris), DEAD, np.uint8)

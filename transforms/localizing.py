@@ -10,6 +10,7 @@ from belvedere.core import localization, sight
 from belvedere.core.class_model import ClassModel
 from belvedere.core.formats.faults import PictureError
 from belvedere.core.formats.pictures import Picture
+from belvedere.core.windows import boxes
 from belvedere.transforms import decoding, model_store, tally
 from belvedere.transforms.inputs import ImageRef, InputFault
 from belvedere.transforms.model_cache import ModelCache
@@ -93,7 +94,7 @@ class Localizer:
         left = certificate.bound_left
         offset = found.score - found.found.score
         return {
-            "bbox": _xywh(found.box),
+            "bbox": boxes.xywh(found.box),
             "score": found.score,
             "expected_iou": found.expected_iou,
             "iou_lower": found.iou_lower,
@@ -106,8 +107,8 @@ class Localizer:
             "windows_evaluated": certificate.evaluated,
             "bound_left": left + offset if np.isfinite(left) else None,
             "contributions": found.contributions.tolist(),
-            "window_bbox": _xywh(windows[found.found.window]),
-            "runner_up_bbox": _xywh(windows[second]) if second >= 0 else None,
+            "window_bbox": boxes.xywh(windows[found.found.window]),
+            "runner_up_bbox": boxes.xywh(windows[second]) if second >= 0 else None,
             "runner_up_score": (
                 found.found.runner_up_score + offset if second >= 0 else None
             ),
@@ -136,8 +137,3 @@ def _known(ref: ImageRef, data: bytes, picture: Picture) -> dict[str, Any]:
         "exif_orientation": picture.header.exif_orientation,
         "label": ref.label,
     }
-
-
-def _xywh(box: np.ndarray) -> list[float]:
-    x0, y0, x1, y1 = box.tolist()
-    return [x0, y0, x1 - x0, y1 - y0]

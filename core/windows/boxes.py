@@ -35,6 +35,12 @@ def _fault(box: np.ndarray, width: int, height: int) -> str | None:
     return None
 
 
+def xywh(box: Float[np.ndarray, "4"]) -> list[float]:
+    """A box as files and people are told of it: (x, y, width, height)."""
+    x0, y0, x1, y1 = box.tolist()
+    return [x0, y0, x1 - x0, y1 - y0]
+
+
 def areas(boxes: Float[np.ndarray, "N 4"]) -> Float[np.ndarray, "N"]:
     return (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
 

@@ -19,6 +19,10 @@ def test_half_open_boxes_that_touch_share_nothing():
     assert boxes.areas(left) == 16
 
 
+def test_a_box_is_told_by_its_corner_and_size():
+    assert boxes.xywh(np.array([1.0, 2.0, 4.5, 8.0])) == [1.0, 2.0, 3.5, 6.0]
+
+
 @pytest.mark.parametrize(
     ("box", "fault"),
     [
