@@ -152,7 +152,8 @@ def test_worker_pool_is_where_the_launcher_looks(file, document, commands):
     port = pool["ports"][0]["containerPort"]
     assert pool["args"] == ["--worker_pool"]
     for command in commands:
-        if "--environment_type=EXTERNAL" in command.beams:
+        if "--runner=FlinkRunner" in command.beams:
+            assert "--environment_type=EXTERNAL" in command.beams
             assert f"--environment_config=localhost:{port}" in command.beams
 
 
