@@ -51,9 +51,9 @@ def explain(
     view: View, model: ClassModel, eyes: Eyes
 ) -> tuple[Localization, Explanation]:
     """The box as `localize` finds it, and what there is to say about it."""
-    located = localization.localize(view, model, eyes)
-    context = localization.context_of(view, model.maps, model.gp, eyes)
     inputs = sight.embed(view, model.maps, eyes)
+    context = localization.context_among(view, inputs, model.gp)
+    located = localization.localize(view, model, eyes, context)
     chosen, runner_up = located.found.window, located.found.runner_up
     return located, Explanation(
         boxes=view.to_picture(view.windows.boxes),

@@ -200,7 +200,11 @@ def context_of(
     view: View, maps: Mapping[str, AffineMap], gp: RelationGP, eyes: Eyes
 ) -> Context:
     """The windows of a picture, their similarity and their predicted relations."""
-    x = sight.embed(view, maps, eyes)
+    return context_among(view, sight.embed(view, maps, eyes), gp)
+
+
+def context_among(view: View, x: Float[np.ndarray, "N Q"], gp: RelationGP) -> Context:
+    """Likewise, from the inputs of the Gaussian process."""
     relations = gp.predict(x)
     return Context(view.windows.boxes, gp.similarity(x), relations.mean, relations.std)
 

@@ -44,6 +44,13 @@ def test_the_box_is_that_of_localize(model, explained):
     np.testing.assert_array_equal(why.contributions, plain.contributions)
 
 
+def test_windows_are_embedded_once(model, monkeypatch):
+    embed, seen = sight.embed, []
+    monkeypatch.setattr(sight, "embed", lambda *a: seen.append(a) or embed(*a))
+    explanation.explain(toys.view(NAME), model, toys.eyes())
+    assert len(seen) == 1
+
+
 def test_boxes_and_overlaps_are_those_of_all_windows(explained, context):
     view, (_, why) = toys.view(NAME), explained
     assert len(why.boxes) == len(why.map) == len(view.windows)

@@ -392,6 +392,7 @@ def test_an_annotation_run_has_a_report(belvedere, tmp_path):
     assert said.code == failures.DONE and "report.html" in said.out
     page = (tmp_path / "out" / "report.html").read_text()
     assert "data:image/jpeg" in page and "zebra" in page
+    assert "accepted (expected IoU ≥ " in page
 
 
 def test_a_report_needs_annotations(belvedere, tmp_path):
