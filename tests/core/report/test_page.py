@@ -55,6 +55,46 @@ def hostile(evaluation: Contents, pictures) -> Contents:
     )
 
 
+def contrast(one: str, other: str) -> float:
+    """Of two colours #rrggbb, as WCAG 2 defines it."""
+
+    def luminance(colour):
+        parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [
+            p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+        ]
+        return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+    low, high = sorted(luminance(colour) for colour in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_lines_stand_out_in_light_and_dark():
+    style = page._text("style.css")
+    themes = [
+        dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", root))
+        for root in re.findall(r":root \{(.*?)\}", style, re.S)
+    ]
+    assert len(themes) == 2 and themes[0].keys() == themes[1].keys()
+    lines = set(re.findall(r"--m: var\(--(\w+)\)", style))
+    lines |= {"ink", "soft", "gain", "loss", "focus", "second", "support"}
+    assert {"full", "whole_image", "x"} <= lines
+    for theme in themes:
+        for line in lines:
+            for ground in ("paper", "card", "wash"):
+                assert contrast(theme[line], theme[ground]) >= 3, (line, ground)
+
+
+def test_the_name_of_a_figure_comes_before_it(evaluation, annotation):
+    for one in (evaluation, annotation):
+        made = page.render(one)
+        groups = re.findall(r"<div>(<d[td][^>]*>.*?)</div>", made, re.S)
+        assert len(groups) > 10
+        for group in groups:
+            order = re.findall(r"<(d[td])", group)
+            assert order[0] == "dt" and "dt" not in order[1:], group
+
+
 def test_same_contents_same_bytes(evaluation, annotation):
     for one in (evaluation, annotation):
         assert page.render(one) == page.render(one)
