@@ -5,14 +5,14 @@ import io
 import pathlib
 import shutil
 
-import hostile
 import pytest
 import runs
+import zebras
+from zebras import PICTURES
 
 from belvedere.pipelines import annotate, failures, retry
 from belvedere.transforms import commits, cuts, input_files, records, schemas, stores
 
-PICTURES = 6
 LOST = ConnectionResetError("the line is dead")
 FORBIDDEN = PermissionError(13, "Permission denied")
 
@@ -57,28 +57,9 @@ def weather(monkeypatch) -> Weather:
     return made
 
 
-def _pictures() -> list[pathlib.Path]:
-    return sorted((runs.world() / "images" / "zebra").iterdir())[:PICTURES]
-
-
-def _source(kind: str, folder: pathlib.Path) -> str:
-    """Six zebras as a class folder, or in two tars of WebDataset samples."""
-    (folder / "zebra").mkdir(parents=True)
-    if kind == "folder":
-        for file in _pictures():
-            (folder / "zebra" / file.name).write_bytes(file.read_bytes())
-        return str(folder)
-    for number in range(2):
-        some = _pictures()[3 * number : 3 * number + 3]
-        members = [(file.name, file.read_bytes()) for file in some]
-        members += [(f"{file.stem}.cls", b"zebra") for file in some]
-        (folder / "zebra" / f"{number}.tar").write_bytes(hostile.tar(sorted(members)))
-    return str(folder / "zebra")
-
-
 def _told(tmp_path: pathlib.Path, kind: str) -> annotate.Options:
-    images = _source(kind, tmp_path / "in")
-    return runs.annotation(tmp_path / "output", images=(images,))
+    images = zebras.source(kind, tmp_path / "in")
+    return runs.annotation(tmp_path / "output", images=(str(images),))
 
 
 def _lost(told: annotate.Options) -> None:
@@ -144,7 +125,7 @@ def test_a_folder_that_cannot_be_listed_for_a_moment(tmp_path, monkeypatch):
 
 def test_a_forbidden_picture_is_had_by_retry(tmp_path, weather):
     told = _told(tmp_path, "folder")
-    weather.opening[_pictures()[2].name] = FORBIDDEN
+    weather.opening[zebras.pictures()[2].name] = FORBIDDEN
     counts = annotate.main(told)
     assert (counts.annotated, counts.dead) == (PICTURES - 1, 1)
     weather.clear()

@@ -93,11 +93,13 @@ class Weather:
       delay: seconds before each answer.
       refuse: whether to answer 403 to everything.
       cut: how many of the next answers to cut off in the middle.
+      only: what the first line of a request has to hold to be refused or cut off.
       requests: how many connections there were.
     """
 
     def __init__(self, emulator: Emulator) -> None:
         self.delay, self.refuse, self.cut, self.requests = 0.0, False, 0, 0
+        self.only = b""
         self._scheme = emulator.scheme
         self._behind = int(emulator.url.rpartition(":")[2])
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -123,9 +125,11 @@ class Weather:
             if not request:
                 return
             time.sleep(self.delay)
-            answer = self._refusal() if self.refuse else self._answer(request)
+            meant = self.only in request.partition(b"\r\n")[0]
+            refused = self.refuse and meant
+            answer = self._refusal() if refused else self._answer(request)
             # Google's client also asks for the bucket itself, on the side.
-            if self.cut > 0 and not BUCKET_ITSELF.match(request):
+            if self.cut > 0 and meant and not BUCKET_ITSELF.match(request):
                 self.cut -= 1
                 head, mark, body = answer.partition(b"\r\n\r\n")
                 answer = head + mark + body[: len(body) // 2] if body else b""
