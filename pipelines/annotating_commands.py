@@ -58,7 +58,7 @@ def annotate(
         o.names(classes),
         limit,
         workers=workers,
-        beam_options=context.obj,
+        beam_options=o.beam_options(context),
         watch=speaker.watch,
     )
     return commands.annotate(told, speaker, max_dead)
@@ -81,5 +81,5 @@ def retry(
     from belvedere.pipelines import commands
     from belvedere.pipelines import retry as command
 
-    told = command.Options(output, workers, context.obj, speaker.watch)
+    told = command.Options(output, workers, o.beam_options(context), speaker.watch)
     return commands.retry(told, speaker, max_dead)

@@ -48,7 +48,7 @@ def train(
         boxes_format,
         o.names(classes),
         workers,
-        context.obj,
+        o.beam_options(context),
         speaker.watch,
         boxes_rescale,
     )
@@ -98,7 +98,7 @@ def run(
         boxes_format,
         o.names(classes),
         workers,
-        context.obj,
+        o.beam_options(context),
         speaker.watch,
         boxes_rescale,
     )
@@ -159,7 +159,7 @@ def evaluate(
         o.names(classes),
         limit,
         workers=workers,
-        beam_options=context.obj,
+        beam_options=o.beam_options(context),
         watch=speaker.watch,
         boxes_rescale=boxes_rescale,
     )
