@@ -166,9 +166,7 @@ def template(emulator, inputs, beams):
             quiet = voice.Voice(quiet=True)
             if pipeline == "train":
                 paths = (f"{ROOT}/{size}/boxes.csv", f"{ROOT}/new", f"{ROOT}/work")
-                options = train.Options(
-                    images, *paths, runs.TINY.annotating, beam_options=told
-                )
+                options = train.Options(images, *paths, runs.TINY, beam_options=told)
                 assert ending.train(options, quiet, 0.0) == 0
             else:
                 paths = (f"{ROOT}/{models}", f"{ROOT}/out")
