@@ -24,7 +24,10 @@ def of_classes(metrics: Mapping) -> Table:
         Column("Class", numeric=False),
         Column("Pictures"),
         Column("Full", hint="mean IoU of the full method; the tick is AE-GP"),
-        Column(f"Full {wording.MINUS} AE-GP", hint="difference of mean IoU"),
+        Column(
+            f"Full {wording.MINUS} AE\N{NON-BREAKING HYPHEN}GP",
+            hint="difference of mean IoU",
+        ),
         Column("IoU ≥ 0.5", hint="share of pictures, full method"),
         *(Column(_capital(wording.method(m).view), hint="mean IoU") for m in rivals),
     )

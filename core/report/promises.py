@@ -55,9 +55,8 @@ def calibration(bins: Sequence[Mapping], kept: object = None) -> Figure | None:
         _calibration_words(known)
         + _kept_words(kept)
         + " Each dot is a tenth of the pictures, by expected IoU (more, and larger,"
-        " where many are equal); on the dashed line the promise is kept exactly. The"
-        f" solid line joins groups of {charts.TELLING} pictures or more: fewer say"
-        " nothing.",
+        " where many are equal); on the dashed line the promise is kept exactly."
+        + _line_words(len(telling)),
         _calibration_table(known),
     )
 
@@ -66,6 +65,15 @@ def _line(points: Sequence[tuple[float, float]]) -> Markup:
     if len(points) < 2:
         return Markup()
     return svg.element("path", d=svg.path(points), class_="line m-full thin")
+
+
+def _line_words(telling: int) -> str:
+    if telling < 2:
+        return f" Dots of fewer than {charts.TELLING} pictures say little."
+    return (
+        f" The solid line joins dots of {charts.TELLING} pictures or more: fewer say"
+        " little."
+    )
 
 
 def _bubble(b: Mapping, x: svg.Axis, y: svg.Axis, most: int) -> Markup:

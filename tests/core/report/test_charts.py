@@ -179,6 +179,12 @@ def test_the_line_of_calibration_leaves_out_groups_of_few_pictures():
         lines = re.findall(r'd="M([^"]*)"[^>]*class="line m-full', drawing)
         return drawing.count("<circle"), [line.count("L") + 1 for line in lines]
 
+    def said(*images):
+        bins = [{"predicted": 0.1, "observed": 0.5, "images": n} for n in images]
+        return promises.calibration(bins).caption
+
+    assert "The solid line joins" in said(2, 50, 60)
+    assert "solid line" not in said(2, 3) and "fewer than 10" in said(2, 3)
     assert drawn(2, 50, 60, 70) == (4, [3])
     assert drawn(2, 50) == (2, [])  # a line needs two ends
 
