@@ -50,6 +50,7 @@ def hostile(evaluation: Contents, pictures) -> Contents:
         gallery=gallery,
         refused=tuple(contents.Refused(name, name) for name in HOSTILE),
         dead=letters,
+        near_duplicates=(HOSTILE,),
         configuration={name: name for name in HOSTILE},
         ids={name: name for name in HOSTILE},
     )
@@ -93,6 +94,16 @@ def test_the_name_of_a_figure_comes_before_it(evaluation, annotation):
         for group in groups:
             order = re.findall(r"<(d[td])", group)
             assert order[0] == "dt" and "dt" not in order[1:], group
+
+
+def test_near_duplicates_are_named_within_bounds(evaluation):
+    groups = tuple((f"a{k}", f"b{k}") for k in range(1000))
+    long = tuple(f"copy-{k}" for k in range(50))
+    many = dataclasses.replace(evaluation, near_duplicates=(long, *groups))
+    told = page.render(many)
+    assert "a0, b0" in told and "copy-19 and 30 more" in told
+    assert "a998, b998" not in told and "200 groups of 1,001" in told
+    assert 'id="near-duplicates"' not in page.render(evaluation)
 
 
 def test_same_contents_same_bytes(evaluation, annotation):
