@@ -23,11 +23,13 @@ from belvedere.pipelines import (
     annotate,
     commands,
     evaluate,
+    evaluation_words,
     launching,
     options,
     toy_data,
     train,
 )
+from belvedere.pipelines.evaluation_results import REPORT, Evaluation
 from belvedere.pipelines.failures import Mistake
 from belvedere.pipelines.voice import Voice
 from belvedere.transforms import documents
@@ -89,9 +91,8 @@ def main(told: Options, speaker: Voice) -> None:
     seconds = time.perf_counter() - start
     speaker.say(
         found.metrics,
-        evaluate.table(found.metrics),
-        f"{seconds:.0f} s in all. Look at {places.evaluation / evaluate.REPORT} and "
-        f"{sheet}",
+        evaluation_words.table(found.metrics),
+        f"{seconds:.0f} s in all. Look at {places.evaluation / REPORT} and {sheet}",
     )
 
 
@@ -125,7 +126,7 @@ def _learn_and_annotate(places: _Places, workers: int, speaker: Voice) -> None:
     commands.annotate(annotating, speaker, 0.0)
 
 
-def _judge(places: _Places, workers: int, speaker: Voice) -> evaluate.Evaluation:
+def _judge(places: _Places, workers: int, speaker: Voice) -> Evaluation:
     """The method and simpler ones on the pictures without boxes."""
     truth = str(places.world / toy_data.TRUTH)
     learned_from = frozenset(_truths(places.world, toy_data.BOXES))
@@ -155,9 +156,7 @@ def _truths(world: pathlib.Path, boxes: str) -> dict[str, np.ndarray]:
     return {name: np.array(rows) for name, rows in found.items()}
 
 
-def _draw_sheet(
-    sheet: pathlib.Path, found: evaluate.Evaluation, world: pathlib.Path
-) -> None:
+def _draw_sheet(sheet: pathlib.Path, found: Evaluation, world: pathlib.Path) -> None:
     truths = _truths(world, toy_data.TRUTH)
     tiles = []
     for verdict in verdicts.judged_only(found.verdicts):

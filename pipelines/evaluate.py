@@ -1,21 +1,17 @@
 """`belvedere evaluate`: how good the boxes are, on images not learned from."""
 
 import dataclasses
-import json
+import logging
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import apache_beam as beam
-import numpy as np
-from rich.table import Table
 
-from belvedere.core import archive, configuration
-from belvedere.core.assessment import verdicts
-from belvedere.core.assessment.verdicts import Verdict
+from belvedere.core import configuration
 from belvedere.core.configuration import Configuration
-from belvedere.core.report.contents import Shown
-from belvedere.pipelines import evaluation_page, launching, voice
+from belvedere.pipelines import evaluation_results, failures, launching, voice
+from belvedere.pipelines import evaluation_words as words
+from belvedere.pipelines.evaluation_results import REPORT, Evaluation
 from belvedere.pipelines.failures import Mistake, opening
 from belvedere.pipelines.progress import Stage, Watch
 from belvedere.pipelines.voice import Voice
@@ -28,19 +24,22 @@ from belvedere.transforms import (
 )
 from belvedere.transforms.commits import EVALUATIONS
 from belvedere.transforms.conclude import Conclude
-from belvedere.transforms.evaluate import EXAMS_PLANNED, IMAGES_PLANNED, Evaluate
+from belvedere.transforms.evaluate import (
+    EXAMS_PLANNED,
+    IMAGES_PLANNED,
+    Evaluate,
+    is_of,
+)
+from belvedere.transforms.inputs import InputFault
 from belvedere.transforms.lessons import Job
 from belvedere.transforms.roles import Protocol
 from belvedere.transforms.training_images import (
-    BOXES,
     FAULTS,
-    ZERO_BASED,
     ChooseTrainingImages,
     ListSlices,
 )
 
 KIND = "evaluate"
-METRICS, REPORT = "metrics.json", "report.html"
 STAGES = (
     Stage("Fingerprints", "fingerprint", None),
     Stage("Visual words", "words", None),
@@ -49,6 +48,7 @@ STAGES = (
     Stage("Learning and judging", "exam", EXAMS_PLANNED, "exams"),
 )
 _MANY = 10**6  # images of a class, where no limit is given
+_log = logging.getLogger("belvedere")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,16 +82,6 @@ class Options:
     boxes_rescale: bool = False
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Evaluation:
-    """What came out: `metrics.json`, and what it was made from."""
-
-    metrics: dict[str, Any]
-    verdicts: list[Verdict]
-    shown: list[Shown]
-    document: dict[str, Any]
-
-
 def main(options: Options) -> Evaluation:
     """Judges, and writes `metrics.json`, `split.csv` and `report.html`."""
     launching.must_wait(KIND, options.beam_options)
@@ -104,7 +94,7 @@ def main(options: Options) -> Evaluation:
         boxes = box_sources.detect(options.boxes, options.boxes_format)
     launching.check_output(options.output, KIND)
     chosen = options.configuration
-    run_id = launching.run_id()
+    run_id, protocol = launching.run_id(), _pinned(options.protocol)
     job = Job(
         _artefacts(options, run_id),
         options.work,
@@ -118,7 +108,7 @@ def main(options: Options) -> Evaluation:
         "code_version": job.code_version,
         "config_id": configuration.digest(chosen),
         "configuration": configuration.flat(chosen),
-        "protocol": options.protocol.document(),
+        "protocol": protocol.document(),
         "images": [list(one) for one in found],
         "boxes": list(boxes),
     }
@@ -132,24 +122,41 @@ def main(options: Options) -> Evaluation:
         if options.classes:
             classes |= "Classes" >> selection.RequireClasses(options.classes)
         judged = classes | "Evaluate" >> Evaluate(
-            job, options.protocol, options.output, slices, options.classes
+            job, protocol, options.output, slices, options.classes
         )
-        faults = (every[FAULTS], judged[FAULTS]) | "AllFaults" >> beam.Flatten()
+        faults = (
+            (every[FAULTS], judged[FAULTS])
+            | "AllFaults" >> beam.Flatten()
+            | "WantedFaults" >> beam.Filter(_concerns, options.classes)
+        )
         pipeline | "Conclude" >> Conclude(
             options.output,
             name,
             about,
+            judged["about"],
             judged["judged"],
             faults,
-            judged["duplicates"],
         )
 
     counts = launching.launch(
         build, options.beam_options, options.workers, STAGES, options.watch
     )
-    seconds = {n: round(s.seconds, 3) for n, s in counts.stages.items() if s.seconds}
-    zero_based = counts.counters.get(f"{BOXES}/{ZERO_BASED}", 0)
-    return _concluded(options, name, seconds, zero_based)
+    return evaluation_results.conclude(
+        options.output, name, options.protocol.seed, counts
+    )
+
+
+def _pinned(protocol: Protocol) -> Protocol:
+    """Given models as they are now, whatever is trained meanwhile."""
+    if protocol.models is None or protocol.models_number is not None:
+        return protocol
+    number = model_store.index(protocol.models).number
+    return dataclasses.replace(protocol, models_number=number)
+
+
+def _concerns(fault: InputFault, classes: frozenset[str]) -> bool:
+    """Whether a fault is of the wanted classes, or of none that is known."""
+    return not fault.label or is_of(fault.label, classes)
 
 
 def _artefacts(options: Options, run_id: str) -> str:
@@ -169,42 +176,7 @@ def _artefacts(options: Options, run_id: str) -> str:
     return options.artefacts or f"{options.work.rstrip('/')}/artefacts-{run_id}"
 
 
-def _concluded(
-    options: Options, name: str, seconds: dict[str, float], zero_based: int
-) -> Evaluation:
-    store = stores.store_for(options.output)
-    document = json.loads(store.read(name))
-    judged = list(_read(store, document["judged"]))
-    if not judged:
-        raise Mistake(
-            "there is nothing to judge on: check --boxes and --classes"
-            + "".join(f"; {f[3]}" for f in document["first_faults"][:1])
-        )
-    found = [verdict for verdict, _ in judged]
-    metrics = verdicts.metrics(found, np.random.default_rng(options.protocol.seed))
-    metrics["counts"]["dead"] = document["faults"]
-    metrics["counts"]["near_duplicates"] = len(document["near_duplicates"])
-    metrics["counts"]["zero_based_sides"] = zero_based
-    metrics["seconds"] = seconds
-    shown = [one for _, pictures in judged for one in pictures]
-    store.replace(METRICS, json.dumps(metrics, indent=1).encode())
-    page = evaluation_page.render(metrics, found, shown, document)
-    store.replace(REPORT, page.encode())
-    return Evaluation(metrics, found, shown, document)
-
-
-def _read(
-    store: stores.Store, judged: list[str]
-) -> Iterator[tuple[Verdict, tuple[Shown, ...]]]:
-    contents = stores.read_many(store, judged)
-    for name, data in zip(judged, contents, strict=True):
-        if data is None:
-            raise stores.MissingFile(f"{store.path(name)} is gone: run it again")
-        content = archive.load(data, dict)
-        yield content["verdict"], content["shown"]
-
-
-def command(options: Options, speaker: Voice) -> int:
+def command(options: Options, speaker: Voice, max_dead: float) -> int:
     """Judges, and says what came out."""
     start = time.perf_counter()
     result = main(options)
@@ -216,30 +188,16 @@ def command(options: Options, speaker: Voice) -> int:
             "command": KIND,
             "seconds": round(seconds, 3),
             **result.metrics,
+            "refused_classes": result.refused,
             "output": folder,
         },
-        *([table(result.metrics)] if result.metrics["methods"] else []),
-        f"{counts['classes']} classes, {counts['test_images']} images judged, "
-        f"{counts['refused']} of refused classes, {counts['dead']} inputs unusable, "
-        f"{counts['near_duplicates']} groups of near-duplicates kept together",
+        *([words.table(result.metrics)] if result.metrics["methods"] else []),
+        *words.lines(result),
         *voice.zero_based(counts["zero_based_sides"]),
         f"{voice.duration(seconds)}. Look at {folder}/{REPORT}",
     )
-    return 0 if result.metrics["methods"] else 4
-
-
-def table(metrics: dict[str, Any]) -> Table:
-    """The methods, best known first, and how far each is behind the full one."""
-    rows = []
-    for name, of in metrics["methods"].items():
-        low, mid, high = (
-            metrics["paired"]
-            .get(f"full-{name}", {})
-            .get("mean_iou", (None, None, None))
-        )
-        behind = "" if mid is None else f"{mid:+.3f} [{low:+.3f}, {high:+.3f}]"
-        figures = (of["mean_iou"], of["corloc"], of["returned_at_0.75"], of["auc"])
-        rows.append((name, *(f"{figure:.3f}" for figure in figures), behind))
-    title = "Methods on images not learned from"
-    columns = ("method", "mean IoU", "CorLoc", "at .75", "AUC", "full minus it")
-    return voice.table(title, columns, rows)
+    if not result.metrics["methods"]:
+        _log.error(words.hopeless(result))
+        return failures.REFUSED
+    inputs = result.document["images"] + result.document["faults"]
+    return failures.enough(counts["dead"], inputs, max_dead)

@@ -12,6 +12,7 @@ from belvedere.core.assessment.verdicts import Verdict
 from belvedere.core.report import page
 from belvedere.core.report.contents import (
     Contents,
+    DeadLetters,
     Judged,
     Kind,
     Refused,
@@ -19,6 +20,7 @@ from belvedere.core.report.contents import (
     Shown,
 )
 from belvedere.pipelines import report
+from belvedere.transforms import describe, sitting
 
 _PICTURES, _EXPLAINED = 12, 2  # in each section
 _NOT_DRAWN = ("gp_mean", "gp_sure")  # near AE-GP: in the tables, not among the curves
@@ -41,7 +43,8 @@ def render(
             judged=_judged(kept) if kept else None,
             gallery=_sections(shown, document["configuration"]["accept"]),
             refused=tuple(Refused(*one) for one in sorted(refused.items())),
-            dead=report.dead_letters(document["first_faults"], document["faults"]),
+            dead=_dead_letters(judged, document),
+            near_duplicates=tuple(map(tuple, document["near_duplicates"])),
             configuration=document["configuration"],
             ids={
                 "run": document["run_id"],
@@ -51,6 +54,33 @@ def render(
             },
         )
     )
+
+
+def _dead_letters(
+    judged: Sequence[Verdict], document: Mapping[str, Any]
+) -> tuple[DeadLetters, ...]:
+    """Inputs that failed, images that cost a failure, methods that are not compared."""
+    failed = [
+        (image_id, v.label, *_told(method, error))
+        for v in judged
+        for image_id, method, error in v.failed
+    ]
+    dropped = [
+        (method, v.label, "method_not_compared", why)
+        for v in judged
+        for method, why in v.missing.items()
+    ]
+    more = [*failed, *dropped]
+    return report.dead_letters(
+        [*document["first_faults"], *more], document["faults"] + len(more)
+    )
+
+
+def _told(method: str, error: str) -> tuple[str, str]:
+    """Code and message of the failure of a method on one image."""
+    if method == sitting.FULL:
+        return describe.METHOD_FAILED, error
+    return "image_left_out", f"{method}: {error}"
 
 
 def _judged(kept: Sequence[Verdict]) -> Judged:

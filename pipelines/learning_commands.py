@@ -125,6 +125,7 @@ def evaluate(
     config: o.Config = None,
     settings: o.Set = None,
     seed: o.Seed = None,
+    max_dead: o.MaxDead = 0.01,
     workers: o.Workers = 1,
     log_format: o.Log = o.LogFormat.text,
     quiet: o.Quiet = False,
@@ -163,4 +164,4 @@ def evaluate(
         watch=speaker.watch,
         boxes_rescale=boxes_rescale,
     )
-    return command.command(told, speaker)
+    return command.command(told, speaker, max_dead)

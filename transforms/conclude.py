@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import apache_beam as beam
@@ -15,14 +15,23 @@ _LISTED = 1000  # faults that are told
 
 @dataclasses.dataclass(eq=False)
 class Conclude(beam.PTransform):
-    """Writes the document of an evaluation: verdicts, faults, near-duplicates."""
+    """Writes the document of an evaluation.
+
+    Attributes:
+      output: where it goes.
+      name: of the document.
+      about: what is known beforehand,
+      found: and single values that the run has found.
+      judged: the names of verdicts.
+      faults: inputs that cannot be used.
+    """
 
     output: str
     name: str
     about: dict[str, Any]
+    found: Mapping[str, beam.PCollection]
     judged: beam.PCollection
     faults: beam.PCollection
-    duplicates: beam.PCollection
 
     def expand(self, pipeline: beam.Pipeline) -> beam.PCollection:
         first = beam.combiners.Top.Smallest(_LISTED)
@@ -30,7 +39,7 @@ class Conclude(beam.PTransform):
             self.judged | "Verdicts" >> beam.combiners.ToList(),
             self.faults | "Count" >> beam.combiners.Count.Globally(),
             self.faults | "First" >> first,
-            self.duplicates,
+            *self.found.values(),
         )
         return (
             pipeline
@@ -41,6 +50,7 @@ class Conclude(beam.PTransform):
                 self.output,
                 self.name,
                 self.about,
+                tuple(self.found),
                 *map(beam.pvalue.AsSingleton, told),
             )
         )
@@ -51,16 +61,17 @@ def _conclude(
     output: str,
     name: str,
     about: dict[str, Any],
+    names: Iterable[str],
     judged: list[str],
     count: int,
     first: Iterable[InputFault],
-    duplicates: list[list[str]],
+    *found: Any,
 ) -> None:
     document = {
         **about,
         "judged": sorted(judged),
         "faults": count,
         "first_faults": [list(fault) for fault in sorted(first)],
-        "near_duplicates": duplicates,
+        **dict(zip(names, found, strict=True)),
     }
     stores.store_for(output).replace(name, json.dumps(document, indent=1).encode())

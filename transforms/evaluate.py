@@ -11,11 +11,10 @@ from typing import Any
 
 import apache_beam as beam
 
-from belvedere.transforms import model_store, stores, tally
+from belvedere.transforms import model_store, split_list, stores, tally
 from belvedere.transforms.examiner import Examiner
 from belvedere.transforms.exams import Exam
 from belvedere.transforms.eyes import FreezeEyes, FreezeNegatives, Frozen
-from belvedere.transforms.inputs import InputFault
 from belvedere.transforms.lessons import Job
 from belvedere.transforms.roles import LEARN, Protocol, TellApart
 from belvedere.transforms.training_images import FAULTS, CutTraining
@@ -28,7 +27,9 @@ EXAMS_PLANNED, IMAGES_PLANNED = "exams_planned", "images_planned"
 
 @dataclasses.dataclass(eq=False)
 class Evaluate(beam.PTransform):
-    """Boxed images by class to one evaluation document; see `conclude`.
+    """Boxed images by class to "judged", the names of verdicts, FAULTS, and "about".
+
+    The latter are single values to be told; see `conclude`.
 
     Attributes:
       job: the store of eyes and negatives, work folder, configuration.
@@ -44,15 +45,13 @@ class Evaluate(beam.PTransform):
     slices: beam.PCollection
     wanted: frozenset[str] = frozenset()
 
-    def expand(self, classes: beam.PCollection) -> Any:
+    def expand(self, classes: beam.PCollection) -> dict[str, Any]:
         every = (
             classes
             | "Each" >> beam.FlatMapTuple(lambda _, images: images)
             | "CutAll" >> CutTraining(self.slices)
         )
-        roles = classes | "TellApart" >> TellApart(
-            self.job, self.protocol, self.output, every
-        )
+        roles = classes | "TellApart" >> TellApart(self.job, self.protocol, every)
         learned_from = (
             {"chosen": classes, "roles": roles["roles"]}
             | "WithRoles" >> beam.CoGroupByKey()
@@ -61,7 +60,9 @@ class Evaluate(beam.PTransform):
         )
         eyes, negatives = self._artefacts(learned_from)
         ready = [beam.pvalue.AsSingleton(one) for one in (eyes, negatives)]
-        wanted = every | "Wanted" >> beam.Filter(_is_of, self.wanted)
+        wanted = every | "Wanted" >> beam.Filter(
+            lambda training: is_of(training.label, self.wanted)
+        )
         described = wanted | "Describe" >> beam.ParDo(
             _DescribeDoFn(self.job), *ready
         ).with_outputs(FAULTS, main="slices")
@@ -75,7 +76,16 @@ class Evaluate(beam.PTransform):
         return {
             "judged": judged,
             FAULTS: described[FAULTS],
-            "duplicates": roles["duplicates"],
+            "about": {
+                "near_duplicates": roles["duplicates"],
+                "images": wanted
+                | "Images" >> beam.Map(lambda training: len(training.chosen))
+                | "AllImages" >> beam.CombineGlobally(sum),
+                "seen": roles["roles"]
+                | "AllRoles" >> beam.combiners.ToList()
+                | "List"
+                >> beam.Map(split_list.write, self.protocol, self.output, self.wanted),
+            },
         }
 
     def _artefacts(
@@ -115,46 +125,48 @@ class _DescribeDoFn(WorkshopDoFn):
     def process(
         self, training: TrainingSlice, eyes: Frozen, negatives: Frozen
     ) -> Iterator:
-        if fault := eyes.fault or negatives.fault:
-            said = InputFault("", training.label, "no_eyes", fault)
-            yield beam.pvalue.TaggedOutput(FAULTS, said)
+        if eyes.fault or negatives.fault:  # its exam is refused
+            yield training.label, training
             return
         tally.add(IMAGES_PLANNED, len(training.chosen))
         with tally.timed("describe", len(training.chosen)):
             _, faults = self.workshop.views(training)
         yield training.label, training
-        for fault_ in faults:
-            yield beam.pvalue.TaggedOutput(FAULTS, fault_)
+        for fault in faults:
+            yield beam.pvalue.TaggedOutput(FAULTS, fault)
 
 
-def _is_of(training: TrainingSlice, classes: frozenset[str]) -> bool:
-    return not classes or training.label in classes
+def is_of(label: str, classes: frozenset[str]) -> bool:
+    """Whether a class is wanted."""
+    return not classes or label in classes
 
 
 def _exams(
     keyed: tuple[str, dict[str, Iterable]], protocol: Protocol, job: Job
 ) -> Iterator[Exam]:
+    """The exams of a class: at least one, be it without test images."""
     label, joined = keyed
     slices = tuple(sorted(joined["slices"], key=lambda s: s.digest))
-    for roles in joined["roles"]:
-        known = {c.image_id: c for part in slices for c in part.chosen}
-        for fold in sorted({f for f in roles.values() if f != LEARN}):
-            test = frozenset(i for i, f in roles.items() if f == fold and i in known)
-            others = [known[i] for i, f in roles.items() if f != fold and i in known]
-            others.sort(key=lambda c: (c.lot, c.image_id))
-            train = others[: job.configuration.most_images]
-            if test:
-                tally.add(EXAMS_PLANNED)
-                yield Exam(
-                    label,
-                    fold,
-                    slices,
-                    frozenset(c.image_id for c in train),
-                    test,
-                    protocol.with_baselines,
-                    protocol.parts,
-                    protocol.models,
-                )
+    known = {c.image_id: c for part in slices for c in part.chosen}
+    if not known:  # not wanted
+        return
+    roles = {i: f for of in joined["roles"] for i, f in of.items() if i in known}
+    for fold in sorted({f for f in roles.values() if f != LEARN}) or [0]:
+        others = [known[i] for i, f in roles.items() if f != fold]
+        others.sort(key=lambda c: (c.lot, c.image_id))
+        train = others[: job.configuration.most_images]
+        tally.add(EXAMS_PLANNED)
+        yield Exam(
+            label,
+            fold,
+            slices,
+            frozenset(c.image_id for c in train),
+            frozenset(i for i, f in roles.items() if f == fold),
+            protocol.with_baselines,
+            protocol.parts,
+            protocol.models,
+            protocol.models_number,
+        )
 
 
 class _JudgeDoFn(WorkshopDoFn):
@@ -164,9 +176,10 @@ class _JudgeDoFn(WorkshopDoFn):
         super().__init__(job)
         self.output = output
 
-    def process(self, exam: Exam, _eyes: Frozen, _negatives: Frozen) -> Iterator[str]:
+    def process(self, exam: Exam, eyes: Frozen, negatives: Frozen) -> Iterator[str]:
         if not exam.models:
             prepare_trainer(self.job.configuration.method.gp.needs_torch)
         with tally.timed("exam"):
-            name = Examiner(self.workshop, self.output).judge(exam)
+            fault = eyes.fault or negatives.fault
+            name = Examiner(self.workshop, self.output).judge(exam, fault)
         yield name

@@ -15,6 +15,7 @@ from belvedere.core.class_model import Appearance, ClassModel
 from belvedere.core.types import Competition
 from belvedere.transforms import (
     documents,
+    lessons,
     model_store,
     simpler_methods,
     sitting,
@@ -25,9 +26,12 @@ from belvedere.transforms import (
 from belvedere.transforms.exams import Exam
 from belvedere.transforms.lessons import Lesson, Unlearnable
 from belvedere.transforms.records import WorkUnit
-from belvedere.transforms.workshop import Workshop
+from belvedere.transforms.simpler_methods import Simpler
+from belvedere.transforms.workshop import Workshop, ceiling
 
 FOLDER = "judged"
+FOUND = "exams_found"  # the stage of `tally` that counts verdicts of earlier runs
+_FORMAT = 2  # of verdicts
 
 
 class Examiner:
@@ -38,21 +42,29 @@ class Examiner:
         self.job = workshop.job
         self.output = stores.store_for(output)
 
-    def judge(self, exam: Exam) -> str:
-        """The name of the file that holds verdict and pictures; made if need be."""
-        name = f"{FOLDER}/{self._digest(exam)[:32]}.npz"
-        if not self.output.exists(name):
-            self.output.create(name, archive.dump(self._judged(exam)))
+    def judge(self, exam: Exam, fault: str = "") -> str:
+        """The name of the file that holds verdict and pictures; made if need be.
+
+        Args:
+          exam: what is judged.
+          fault: why there are no eyes or negatives, and so no class can be learned.
+        """
+        name = f"{FOLDER}/{self._digest(exam, fault)[:32]}.npz"
+        if self.output.exists(name):
+            tally.add(FOUND)
+        else:
+            self.output.create(name, archive.dump(self._judged(exam, fault)))
         return name
 
-    def _digest(self, exam: Exam) -> str:
+    def _digest(self, exam: Exam, fault: str) -> str:
+        artefacts = [fault] if fault else self._artefacts()
         return documents.digest(
             [
                 exam.label,
                 exam.fold,
                 [exam.identity(ids) for ids in (exam.learned_from, exam.judged_on)],
                 [exam.with_baselines, list(exam.parts), self._models(exam)],
-                [*self._artefacts(), self.job.config_id, self.job.code_version],
+                [*artefacts, self.job.config_id, self.job.code_version, _FORMAT],
                 self.job.configuration.accept,  # which pictures are shown
             ]
         )
@@ -61,7 +73,8 @@ class Examiner:
         """Stands for the models that are judged, if they are given."""
         if exam.models is None:
             return ""
-        return model_store.index(exam.models).of(exam.label) or "none"
+        index = model_store.index(exam.models, exam.models_number)
+        return index.of(exam.label) or "none"
 
     def _artefacts(self) -> tuple[str, str]:
         """Ids of eyes and negatives; of the latter there may be none."""
@@ -71,25 +84,29 @@ class Examiner:
             return self.workshop.eyes[1], "none"
         return self.workshop.eyes[1], model_store.artefact_id(store.read(name))
 
-    def _judged(self, exam: Exam) -> dict[str, Any]:
+    def _judged(self, exam: Exam, fault: str) -> dict[str, Any]:
         ids = tuple(sorted(exam.judged_on))
         nothing = Verdict(exam.label, exam.fold, len(exam.learned_from), ids)
+        if fault := exam.fault() or fault:
+            return _refused(nothing, fault)
         try:
             model, methods = self._learned(exam)
         except Unlearnable as error:
-            refused = dataclasses.replace(nothing, refused=str(error))
-            return {"verdict": refused, "shown": ()}
+            return _refused(nothing, str(error))
         eyes, seen = self.workshop.eyes[0], sitting.Sitting()
         with tally.timed("judge", len(ids)):
             for one in exam.views(self.workshop, exam.judged_on):
-                with sitting.costs_one_image():
-                    seen.add(one, model, methods, eyes)
-        simpler, missing = self._simpler(exam)
-        placed = sitting.common(seen.placed | simpler)
+                seen.add(one, model, methods, eyes)
+        simpler = self._simpler(exam)
+        placed = sitting.common(seen.placed | simpler.placed)
+        failed = tuple(seen.failed + simpler.failed)
+        nothing = dataclasses.replace(nothing, missing=simpler.missing, failed=failed)
+        if not placed.get(sitting.FULL):
+            said = f"none of its {len(ids)} test images can be judged"
+            return _refused(dataclasses.replace(nothing, image_ids=()), said)
         shown = tuple(
             telling_pictures.shown(self.workshop, exam, model, placed, seen.located)
         )
-        nothing = dataclasses.replace(nothing, missing=missing)
         return {"verdict": seen.verdict(nothing, placed), "shown": shown}
 
     def _learned(
@@ -97,11 +114,16 @@ class Examiner:
     ) -> tuple[ClassModel, Mapping[str, baselines.Baseline]]:
         """The full method, and those that are learned from its tables."""
         if exam.models is not None:
-            identity = model_store.index(exam.models).of(exam.label)
+            index = model_store.index(exam.models, exam.models_number)
+            identity = index.of(exam.label)
             if identity is None:
                 raise Unlearnable("there is no model of this class")
             store = stores.store_for(exam.models)
             return model_store.read_model(store, exam.label, identity)[0], {}
+        seen = exam.views(self.workshop, exam.learned_from)
+        ceilings = [ceiling(one) for one in seen]
+        if reason := lessons.refusal(ceilings, self.job.configuration):
+            raise Unlearnable(reason)
         lesson, method = self._lesson(exam), self.job.configuration.method
         with tally.timed("learn"):
             learnt = self.workshop.learn(lesson)
@@ -135,24 +157,20 @@ class Examiner:
             for one in exam.views(self.workshop, frozenset(appearance.folds))
         }
 
-    def _simpler(
-        self, exam: Exam
-    ) -> tuple[dict[str, list[comparison.Placed]], dict[str, str]]:
+    def _simpler(self, exam: Exam) -> Simpler:
         if exam.models is not None:
-            return {}, {}
+            return Simpler({}, {}, [])
         return simpler_methods.boxes(self.workshop, exam, self._lesson(exam))
 
     def _lesson(self, exam: Exam) -> Lesson:
-        chosen, least = exam.chosen(exam.learned_from), self.job.configuration
-        if len(chosen) < least.least_images:
-            raise Unlearnable(
-                f"{len(chosen)} images with boxes, at least {least.least_images} are "
-                "needed"
-            )
         unit = WorkUnit(
             "train",
-            tuple(one.identity for one in chosen),
+            tuple(one.identity for one in exam.chosen(exam.learned_from)),
             self._artefacts(),
             self.job.config_id,
         )
         return Lesson(exam.label, unit, exam.slices, exam.learned_from)
+
+
+def _refused(verdict: Verdict, why: str) -> dict[str, Any]:
+    return {"verdict": dataclasses.replace(verdict, refused=why), "shown": ()}

@@ -21,7 +21,8 @@ class Exam:
       judged_on: ids of the test images.
       with_baselines: also the methods that take long to learn.
       parts: of the method to do without, for a table of what each adds.
-      models: store of models that are judged in place of learning.
+      models: store of models that are judged in place of learning,
+      models_number: as it was after this manifest.
     """
 
     label: str
@@ -32,10 +33,20 @@ class Exam:
     with_baselines: bool = False
     parts: tuple[str, ...] = ()
     models: str | None = None
+    models_number: int | None = None
 
     def chosen(self, ids: frozenset[str]) -> tuple[Chosen, ...]:
         found = [c for part in self.slices for c in part.chosen if c.image_id in ids]
         return tuple(sorted(found, key=lambda c: (c.image_id, c.uri)))
+
+    def fault(self) -> str:
+        """Why nothing can be judged, before anything is learned; empty if it can."""
+        if self.judged_on:
+            return ""
+        if self.models is None:
+            return "no picture is left to judge on"
+        known = sum(len(part.chosen) for part in self.slices)
+        return f"its model was learned from all {known} pictures, or copies of them"
 
     def identity(self, ids: frozenset[str]) -> str:
         """Stands for images and their boxes."""

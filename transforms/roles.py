@@ -6,9 +6,7 @@ duplicates stay on one side. Between workers travel names and fingerprints.
 Paper: section 5, 60K images to learn from and 32K to judge on.
 """
 
-import csv
 import dataclasses
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -25,7 +23,6 @@ from belvedere.transforms.marks import Mark
 from belvedere.transforms.training_slices import Chosen, TrainingSlice
 from belvedere.transforms.workshop_dofn import WorkshopDoFn
 
-SPLIT = "split.csv"
 LEARN = -1  # in place of a fold: an image that is only learned from
 _LISTED = 1000  # groups of near-duplicates that are told
 _FORMAT = 2  # of the marks that are kept
@@ -38,7 +35,8 @@ class Protocol:
     Attributes:
       holdout: the share of each class that is judged on, or
       folds: how many parts each class is cut into, each judged on once, or
-      models: a store of models, judged on all images they were not learned from, or
+      models: a store of models, judged on all images they were not learned from (as it
+        was after manifest `models_number`), or
       train: the ids of the images to learn from; all others are judged on.
       seed: of the split.
       with_baselines: also judge the methods that take long to learn.
@@ -52,11 +50,17 @@ class Protocol:
     seed: int = 0
     with_baselines: bool = False
     parts: tuple[str, ...] = ()
+    models_number: int | None = None
 
     def __post_init__(self) -> None:
         ways = (self.holdout, self.folds, self.models, self.train)
         if sum(way is not None for way in ways) != 1:
             raise ValueError("give one of --models, --holdout and --folds")
+        if self.models is not None and self.with_baselines:
+            raise ValueError(
+                "--baselines needs --holdout or --folds: baselines are learned from "
+                "the images that the full method is learned from"
+            )
         if self.holdout is not None and not 0 < self.holdout < 1:
             raise ValueError(f"--holdout {self.holdout}, wanted between 0 and 1")
         if self.folds is not None and self.folds < 2:
@@ -90,13 +94,11 @@ class TellApart(beam.PTransform):
     Attributes:
       job: the work folder, in which fingerprints are kept.
       protocol: how images are told apart.
-      output: where the list of images goes.
       every: slices of all boxed images.
     """
 
     job: Job
     protocol: Protocol
-    output: str
     every: beam.PCollection
 
     def expand(self, classes: beam.PCollection) -> Any:
@@ -106,26 +108,26 @@ class TellApart(beam.PTransform):
             return {"roles": given, "duplicates": nothing}
         marked = self.every | "Mark" >> beam.ParDo(_MarkDoFn(self.job))
         if self.protocol.models is not None:
-            return self._unseen(classes, marked, self.protocol.models)
+            return self._unseen(classes, marked)
         split = (
             marked
             | "AllMarks" >> beam.combiners.ToList()
             | "Split"
-            >> beam.FlatMap(_split, self.protocol, self.output).with_outputs(
+            >> beam.FlatMap(_split, self.protocol).with_outputs(
                 "duplicates", main="roles"
             )
         )
         return {"roles": split.roles, "duplicates": split.duplicates}
 
-    def _unseen(
-        self, classes: beam.PCollection, marked: beam.PCollection, models: str
-    ) -> Any:
+    def _unseen(self, classes: beam.PCollection, marked: beam.PCollection) -> Any:
         keyed = marked | "ByClass" >> beam.Map(lambda one: (one.label, one))
         told = (
             {"chosen": classes, "marked": keyed}
             | "WithMarks" >> beam.CoGroupByKey()
             | "Unseen"
-            >> beam.FlatMap(_unseen, models).with_outputs("duplicates", main="roles")
+            >> beam.FlatMap(_unseen, self.protocol).with_outputs(
+                "duplicates", main="roles"
+            )
         )
         duplicates = (
             told.duplicates
@@ -160,8 +162,8 @@ class _MarkDoFn(WorkshopDoFn):
             yield (wanted[found[0].uri].image_id, *marks.of(found[1], image))
 
 
-def _split(marked: list[Marked], protocol: Protocol, output: str) -> Iterator:
-    """Roles of the images of each class; writes the list of images."""
+def _split(marked: list[Marked], protocol: Protocol) -> Iterator:
+    """Roles of the images of each class, and near-duplicates."""
     marked = sorted(marked)
     if not marked:
         yield beam.pvalue.TaggedOutput("duplicates", [])
@@ -177,7 +179,6 @@ def _split(marked: list[Marked], protocol: Protocol, output: str) -> Iterator:
     roles: dict[str, Roles] = {}
     for one, fold in zip(marked, part.tolist(), strict=True):
         roles.setdefault(one.label, {})[one.image_id] = fold
-    _write_split(roles, protocol, output)
     yield from roles.items()
     said = [f"{m.label}: {m.image_id}" for m in marked]
     yield beam.pvalue.TaggedOutput("duplicates", _alike(said, groups)[:_LISTED])
@@ -191,19 +192,6 @@ def _alike(said: Sequence[str], groups: Int64[np.ndarray, " n"]) -> list[list[st
     return [sorted(some) for some in members.values() if len(some) > 1]
 
 
-def _write_split(roles: dict[str, Roles], protocol: Protocol, output: str) -> None:
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(["image", "class", "part"])
-    for label, of in sorted(roles.items()):
-        for image_id, fold in sorted(of.items()):
-            learn = "train" if fold == LEARN else "test"
-            part = learn if protocol.folds is None else f"fold {fold}"
-            writer.writerow([image_id, label, part])
-    data = file.getvalue().encode("utf-8", "backslashreplace")
-    stores.store_for(output).replace(SPLIT, data)
-
-
 def _given(
     keyed: tuple[str, tuple[Chosen, ...]], train: frozenset[str]
 ) -> tuple[str, Roles]:
@@ -212,10 +200,10 @@ def _given(
     return label, {c.image_id: LEARN if c.image_id in train else 0 for c in chosen}
 
 
-def _unseen(keyed: tuple[str, dict[str, Iterable]], models: str) -> Iterator:
+def _unseen(keyed: tuple[str, dict[str, Iterable]], protocol: Protocol) -> Iterator:
     """Roles by what the model of a class was learned from, or from a copy of it."""
     label, joined = keyed
-    marked, seen = sorted(joined["marked"]), _learned_from(models, label)
+    marked, seen = sorted(joined["marked"]), _learned_from(protocol, label)
     ids = [one.image_id for one in marked]
     trained = [f"\0{number}" for number in range(len(seen))]  # like no image's id
     groups = marks.groups([*ids, *trained], [*(one.mark for one in marked), *seen])
@@ -229,9 +217,10 @@ def _unseen(keyed: tuple[str, dict[str, Iterable]], models: str) -> Iterator:
         yield beam.pvalue.TaggedOutput("duplicates", some)
 
 
-def _learned_from(models: str, label: str) -> list[Mark]:
+def _learned_from(protocol: Protocol, label: str) -> list[Mark]:
     """The marks of the images that the model of a class was learned from."""
-    identity = model_store.index(models).of(label)
+    models = protocol.models or ""
+    identity = model_store.index(models, protocol.models_number).of(label)
     if identity is None:
         return []
     return model_store.learned_from(stores.store_for(models), label, identity)

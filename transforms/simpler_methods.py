@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from belvedere.core import configuration
 from belvedere.core.assessment import comparison
@@ -11,35 +11,44 @@ from belvedere.core.sight import Samples
 from belvedere.transforms import tally
 from belvedere.transforms.exams import Exam
 from belvedere.transforms.lessons import Lesson, Unlearnable, learning_of
-from belvedere.transforms.sitting import costs_one_image
+from belvedere.transforms.sitting import Failure, costs_one_image
 from belvedere.transforms.workshop import Workshop
 
 CHEAP = ("constant_box", "centre_prior", "whole_image")
 COSTLY = ("mkl_svm", "uva", "location")
+_FORMAT = 2  # of the boxes that are kept
 _Material: TypeAlias = tuple[Pictures, list[Samples], list[Samples]]
 
 
-def boxes(
-    workshop: Workshop, exam: Exam, lesson: Lesson
-) -> tuple[dict[str, list[Placed]], dict[str, str]]:
-    """The boxes by method, and why a method has none."""
+class Simpler(NamedTuple):
+    """Boxes by method, why a method has none, and single images that failed."""
+
+    placed: dict[str, list[Placed]]
+    missing: dict[str, str]
+    failed: list[Failure]
+
+
+def boxes(workshop: Workshop, exam: Exam, lesson: Lesson) -> Simpler:
+    """What the simpler methods of an exam have to say."""
     names = (*CHEAP, *(COSTLY if exam.with_baselines else ()))
     plain = configuration.changed(
         workshop.job.configuration, configuration.PRESETS["paper"]
     )
     identities = [exam.identity(ids) for ids in (exam.learned_from, exam.judged_on)]
-    depends_on = (*identities, *lesson.unit.models, configuration.digest(plain))
-    found, missing = {}, {}
+    models, settings = lesson.unit.models, configuration.digest(plain)
+    depends_on = (*identities, *models, settings, _FORMAT)
+    found = Simpler({}, {}, [])
     material = functools.cache(lambda: _material(workshop, exam, lesson))
     for name in names:
         key = workshop.work.name("simpler", name, *depends_on)
         make = functools.partial(_one, workshop, exam, name, material)
         kept = workshop.work.kept(key, dict, make)
         if kept["missing"]:
-            missing[name] = kept["missing"]
+            found.missing[name] = kept["missing"]
         else:
-            found[name] = [Placed(name, *row) for row in kept["placed"]]
-    return found, missing
+            found.placed[name] = [Placed(name, *row) for row in kept["placed"]]
+            found.failed.extend(kept["failed"])
+    return found
 
 
 def _material(workshop: Workshop, exam: Exam, lesson: Lesson) -> _Material:
@@ -62,11 +71,12 @@ def _one(
         with tally.timed(f"learn {name}"), learning_of(name):
             methods = comparison.simpler((name,), *material(), eyes, method)
     except Unlearnable as error:
-        return {"placed": (), "missing": str(error)}
+        return {"placed": (), "missing": str(error), "failed": ()}
     rows: list[tuple] = []
+    failed: list[Failure] = []
     for one in exam.views(workshop, exam.judged_on):
-        with costs_one_image():
+        with costs_one_image(failed, one.image_id, name):
             found = comparison.place(methods, one.view, one.truth, one.image_id, eyes)
             mine = next(p for p in found if p.method == name)
             rows.append((mine.image_id, mine.box, mine.score, mine.iou))
-    return {"placed": tuple(rows), "missing": ""}
+    return {"placed": tuple(rows), "missing": "", "failed": tuple(failed)}

@@ -1,9 +1,13 @@
-"""What all methods say of the test images of an exam, one image after the other."""
+"""What all methods say of the test images of an exam, one image after the other.
+
+An image that a method cannot deal with is judged by no method: they are compared on the
+same images. Which, by what method and why is kept, to be told.
+"""
 
 import contextlib
 import dataclasses
-import logging
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,7 +20,8 @@ from belvedere.core.sight import Eyes
 from belvedere.core.windows import boxes
 from belvedere.transforms.describe import Described
 
-_log = logging.getLogger(__name__)
+FULL = "full"
+Failure: TypeAlias = tuple[str, str, str]  # image, method, error
 
 
 @dataclasses.dataclass(eq=False)
@@ -28,6 +33,7 @@ class Sitting:
         default_factory=dict
     )
     about: dict[str, tuple[int, float, int]] = dataclasses.field(default_factory=dict)
+    failed: list[Failure] = dataclasses.field(default_factory=list)
 
     def add(
         self,
@@ -36,15 +42,25 @@ class Sitting:
         methods: Mapping[str, baselines.Baseline],
         eyes: Eyes,
     ) -> None:
+        """Has an image judged; a failure costs this image."""
         view, truth, image_id = one.view, one.truth, one.image_id
-        context = localization.context_of(view, model.maps, model.gp, eyes)
-        found = localization.localize(view, model, eyes, context)
+        with costs_one_image(self.failed, image_id, FULL):
+            context = localization.context_of(view, model.maps, model.gp, eyes)
+            found = localization.localize(view, model, eyes, context)
+            self._take(one, found)
+            known = model.gp, context
+            others = ", ".join((*methods, "ceiling"))
+            with costs_one_image(self.failed, image_id, others):
+                for placed in comparison.place(
+                    methods, view, truth, image_id, eyes, known
+                ):
+                    self.placed.setdefault(placed.method, []).append(placed)
+
+    def _take(self, one: Described, found: localization.Localization) -> None:
+        view, truth, image_id = one.view, one.truth, one.image_id
         iou = float(boxes.ious(found.box[None], truth).max())
-        full = Placed("full", image_id, found.box, found.expected_iou, iou)
-        known = model.gp, context
-        others = comparison.place(methods, view, truth, image_id, eyes, known)
-        for placed in (full, *others):
-            self.placed.setdefault(placed.method, []).append(placed)
+        full = Placed(FULL, image_id, found.box, found.expected_iou, iou)
+        self.placed.setdefault(FULL, []).append(full)
         self.located[image_id] = found
         areas = (truth[:, 2:] - truth[:, :2]).prod(axis=1) / (view.width * view.height)
         self.about[image_id] = (len(view.windows), float(areas.max()), len(truth))
@@ -75,14 +91,17 @@ class Sitting:
 
 
 @contextlib.contextmanager
-def costs_one_image() -> Iterator[None]:
-    """An image that the method cannot deal with is not judged, by any method."""
+def costs_one_image(
+    failed: list[Failure], image_id: str, method: str
+) -> Iterator[None]:
+    """An image that a method cannot deal with is noted in `failed`."""
     try:
         yield
     except MemoryError:
         raise
     except Exception as error:
-        _log.warning("an image is not judged: %s: %s", type(error).__name__, error)
+        said = f"{type(error).__name__}: {error}"[:500]
+        failed.append((image_id, method, said))
 
 
 def common(placed: Mapping[str, Sequence[Placed]]) -> dict[str, list[Placed]]:

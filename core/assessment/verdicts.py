@@ -35,7 +35,9 @@ class Verdict:
       object_share: area of the largest object by that of the picture.
       objects: true boxes in each image.
       missing: methods that could not be learned, and why.
-      refused: why the class was not learned; there are no boxes then.
+      failed: image, method and error where a method failed; by no method is such an
+        image judged.
+      refused: why the class was not judged; there are no boxes then.
     """
 
     label: str
@@ -59,6 +61,7 @@ class Verdict:
     object_share: Float[np.ndarray, " n"] | None = None
     objects: Int64[np.ndarray, " n"] | None = None
     missing: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    failed: tuple[tuple[str, str, str], ...] = ()
     refused: str = ""
 
     def __post_init__(self) -> None:

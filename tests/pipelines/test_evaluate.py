@@ -8,23 +8,25 @@ import pathlib
 import shutil
 import sys
 import tarfile
+import time
 
 import numpy as np
 import pytest
 import runs
 from PIL import Image
 
-from belvedere.core import archive
+from belvedere.core import archive, configuration
 from belvedere.core.assessment.comparison import Placed
 from belvedere.core.report.contents import Shown
 from belvedere.pipelines import (
     evaluate,
     evaluation_page,
+    evaluation_words,
     failures,
     report,
     toy_data,
 )
-from belvedere.transforms import telling_pictures
+from belvedere.transforms import model_store, telling_pictures
 from belvedere.transforms.roles import Protocol
 
 QUICK = {"full", "ae_gp", "gp_sure", "gp_mean"}
@@ -94,6 +96,8 @@ def test_near_duplicates_are_on_one_side_and_told(held_out):
     groups = found.document["near_duplicates"]
     assert groups == [["car: car/00003.jpg", "car: car/half.jpg"]]
     assert found.metrics["counts"]["near_duplicates"] == 1
+    page = (folder / "out" / "report.html").read_text()
+    assert "car: car/00003.jpg, car: car/half.jpg</bdi>" in page
 
 
 def test_every_method_is_judged_on_every_test_image(held_out):
@@ -142,10 +146,23 @@ def test_a_repeat_judges_nothing_again(held_out, monkeypatch):
     monkeypatch.setattr("belvedere.transforms.examiner.Examiner._judged", forbidden)
     again = evaluate.main(options)
     assert again.metrics["methods"] == found.metrics["methods"]
+    exams = len(found.verdicts)
+    for one, resumed in ((found, 0), (again, exams)):
+        assert one.metrics["counts"]["exams"] == exams
+        assert one.metrics["counts"]["exams_resumed"] == resumed
+    assert "2 of 2 exams were done before" in "\n".join(evaluation_words.lines(again))
     after = runs.files(folder)
     changed = {"metrics.json", "report.html", "split.csv"}
     for name, content in before.items():
         assert after[name] == content or name.rpartition("/")[2] in changed
+
+
+def test_seconds_are_counted_once(boxed, tmp_path):
+    start = time.perf_counter()
+    found = evaluate.main(_options(boxed, tmp_path, Protocol(holdout=0.35)))
+    spent = found.metrics["seconds"]
+    assert {"judge", "learn", "rest of the exams"} <= spent.keys()
+    assert sum(spent.values()) <= time.perf_counter() - start
 
 
 @pytest.mark.slow
@@ -214,7 +231,13 @@ def test_given_models_are_judged_on_what_they_have_not_seen(tmp_path):
         runs.TINY,
     )
     found = evaluate.main(options)
+    number = found.document["protocol"]["models_number"]
+    assert number == model_store.index(runs.models()).number
     judged = {i for verdict in found.verdicts for i in verdict.image_ids}
+    parts = _parts(tmp_path)
+    assert {name for name, part in parts.items() if part == "test"} == judged
+    assert set(parts.values()) == {"seen", "test"}
+    assert found.metrics["counts"]["seen"] == len(runs.LABELS) * runs.BOXED
     rows = {row["image_id"]: row for row in runs.rows(runs.output())}
     assert len(judged) == len(runs.LABELS) * runs.UNBOXED
     for verdict in found.verdicts:
@@ -223,6 +246,35 @@ def test_given_models_are_judged_on_what_they_have_not_seen(tmp_path):
             box = [x, y, x + width, y + height]
             assert verdict.boxes["full"][k] == pytest.approx(box)
             assert verdict.scores["full"][k] == rows[name]["expected_iou"]
+
+
+def test_models_are_those_there_were_when_it_began(tmp_path):
+    """Before the first commit there was no model, and nothing had been seen."""
+    world = runs.world()
+    options = evaluate.Options(
+        (str(world / "images"),),
+        str(world / toy_data.TRUTH),
+        str(tmp_path / "out"),
+        str(tmp_path / "work"),
+        Protocol(models=runs.models(), models_number=0),
+        runs.TINY,
+    )
+    found = evaluate.main(options)
+    assert set(found.refused.values()) == {"there is no model of this class"}
+    assert found.metrics["counts"]["seen"] == 0
+
+
+def test_nothing_is_judged_if_the_models_have_seen_it_all(belvedere, tiny, tmp_path):
+    world = runs.world()
+    told = ["--images", world / "images", "--boxes", world / toy_data.BOXES]
+    said = belvedere(
+        *("evaluate", *told, "--output", tmp_path / "out", *tiny),
+        *("--models", runs.models()),
+    )
+    assert said.code == failures.REFUSED
+    images = len(runs.LABELS) * runs.BOXED
+    assert f"all {images} boxed images were learned from by these models" in said.err
+    assert set(_parts(tmp_path).values()) == {"seen"}
 
 
 def test_copies_of_what_a_model_was_learned_from_are_not_new(tmp_path):
@@ -269,9 +321,57 @@ def test_a_class_that_cannot_be_learned_is_told(boxed, tmp_path):
     assert "at least 5" in (tmp_path / "out" / "report.html").read_text()
 
 
+def test_a_class_is_refused_as_in_training(boxed, tmp_path):
+    """The windows are far from hopeless, but not what is asked for here."""
+    options = _options(boxed, tmp_path, Protocol(holdout=0.35))
+    strict = configuration.changed(runs.TINY, {"least_ceiling": 0.999})
+    found = evaluate.main(dataclasses.replace(options, configuration=strict))
+    assert found.refused.keys() == set(runs.LABELS)
+    for reason in found.refused.values():
+        assert "the windows miss the object" in reason
+
+
+def test_a_class_without_test_images_is_refused(boxed, tmp_path):
+    """Of one class all is learned from, of the other nothing; a box has no image."""
+    shutil.copytree(boxed, tmp_path, dirs_exist_ok=True)
+    with (tmp_path / toy_data.BOXES).open("a") as file:
+        file.write("images/car/none.jpg,car,1,1,9,9\n")
+    zebras = [f"zebra/{file.name}" for file in (boxed / "images/zebra").iterdir()]
+    options = _options(tmp_path, tmp_path, Protocol(train=frozenset(zebras)))
+    found = evaluate.main(dataclasses.replace(options, classes=frozenset(["zebra"])))
+    assert found.refused == {"zebra": "no picture is left to judge on"}
+    assert found.metrics["counts"]["dead"] == 0, "the missing picture is no zebra"
+
+
+def test_classes_that_cannot_be_learned_end_as_in_training(belvedere, tiny, tmp_path):
+    toy_data.write(tmp_path / "world", ("zebra",), 6, 0)
+    boxes = tmp_path / "world" / toy_data.BOXES
+    said = belvedere(
+        *("evaluate", "--images", tmp_path / "world" / "images", "--boxes", boxes),
+        *("--output", tmp_path / "out", "--holdout", 0.35, *tiny),
+    )
+    assert said.code == failures.REFUSED
+    assert "refused: zebra: no images of other classes" in said.out
+
+
+def test_too_many_unusable_inputs_are_a_failure(held_out, belvedere, monkeypatch):
+    _, options, found = held_out
+    counts = found.metrics["counts"] | {"dead": 5}
+    spoiled = dataclasses.replace(found, metrics=found.metrics | {"counts": counts})
+    monkeypatch.setattr(evaluate, "main", lambda _: spoiled)
+    told = ["--images", *options.images, "--boxes", options.boxes, "--holdout", 0.35]
+    for more, code in (
+        ((), failures.TOO_MANY_DEAD),
+        (("--max-dead", 0.1), failures.TOO_MANY_DEAD),
+        (("--max-dead", 0.2), failures.DONE),
+    ):
+        said = belvedere("evaluate", *told, "--output", options.output, *more)
+        assert said.code == code
+
+
 def test_a_failure_costs_one_image_or_one_method(boxed, tmp_path, monkeypatch):
     from belvedere.core import localization
-    from belvedere.core.assessment import baselines
+    from belvedere.core.assessment import baselines, comparison
 
     first = []
     localize = localization.localize
@@ -285,14 +385,35 @@ def test_a_failure_costs_one_image_or_one_method(boxed, tmp_path, monkeypatch):
     def unlearnable(name, *_):
         raise ValueError(f"no {name} today")
 
+    place, spoiled = comparison.place, []
+
+    def placed(methods, view, truth, image_id, *rest):
+        spoiled.append(image_id)
+        if image_id == spoiled[0]:
+            raise RuntimeError("that picture")
+        return place(methods, view, truth, image_id, *rest)
+
     monkeypatch.setattr(localization, "localize", localized)
+    monkeypatch.setattr(comparison, "place", placed)
     monkeypatch.setattr(baselines, "train", unlearnable)
     options = _options(boxed, tmp_path, Protocol(holdout=0.35))
     found = evaluate.main(dataclasses.replace(options, classes=frozenset(["zebra"])))
     assert found.metrics["methods"].keys() == QUICK | {"ceiling"}
     assert "no whole_image today" in found.metrics["missing"]["whole_image, zebra"]
     tested = [n for n, p in _parts(tmp_path).items() if "zebra" in n and p == "test"]
-    assert found.metrics["counts"]["test_images"] == len(tested) - 1
+    counts, (verdict,) = found.metrics["counts"], found.verdicts
+    assert counts["test_images"] == len(tested) - 2 == len(verdict.image_ids)
+    (dead, full, why), (left_out, other, also) = verdict.failed
+    assert {dead, left_out} == set(tested) - set(verdict.image_ids)
+    assert (full, why) == ("full", "RuntimeError: this picture") and counts["dead"] == 1
+    assert left_out == spoiled[0] and also.endswith("that picture")
+    assert "ae_gp" in other and counts["left_out"] == 1
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "this picture" in page and "that picture" in page
+    assert "no whole_image today" in page
+    said = "\n".join(evaluation_words.lines(found))
+    assert "whole_image is not compared: it could not be learned for 1 of 1" in said
+    assert "1 inputs unusable" in said and "1 images left out" in said
 
 
 def test_the_command_prints_a_table(belvedere, boxed, tiny, tmp_path):
@@ -315,6 +436,7 @@ def test_the_command_prints_a_table(belvedere, boxed, tiny, tmp_path):
         (("--holdout", "1.5"), "between 0 and 1"),
         (("--folds", "1"), "2 or more"),
         (("--models", "nowhere"), "holds no models"),
+        (("--models", "nowhere", "--baselines"), "--baselines needs --holdout"),
     ],
 )
 def test_ways_that_cannot_be_meant(belvedere, boxed, tmp_path, ways, said):
@@ -329,7 +451,7 @@ def test_the_split_is_drawn_by_the_seed_of_the_method(
 ):
     seeds = []
     monkeypatch.setattr(
-        evaluate, "command", lambda told, _: seeds.append(told.protocol.seed)
+        evaluate, "command", lambda told, *_: seeds.append(told.protocol.seed)
     )
     told = ["--images", boxed / "images", "--boxes", boxed / toy_data.BOXES]
     told += ["--output", tmp_path, "--holdout", 0.3]
