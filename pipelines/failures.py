@@ -45,6 +45,10 @@ class WorkerLost(RuntimeError):
     """A worker process died: killed, or for want of memory."""
 
 
+class ClusterLost(RuntimeError):
+    """A cluster stopped answering: the same command may do better later."""
+
+
 @contextlib.contextmanager
 def opening() -> Iterator[None]:
     """What cannot be opened or understood in here was given by the user."""
@@ -113,7 +117,7 @@ def verdict(error: BaseException) -> tuple[int, str]:
     """Exit code and text for an error."""
     if isinstance(error, Mistake):
         return USAGE, str(error)
-    if isinstance(error, WorkerLost):
+    if isinstance(error, WorkerLost | ClusterLost):
         return BUG, str(error)
     whole = f"{type(error).__module__}.{type(error).__qualname__}: {error}"
     name, said = _IN_TEXT.findall(whole)[-1] if _IN_TEXT.search(whole) else ("", "")

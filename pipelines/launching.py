@@ -24,7 +24,7 @@ from apache_beam.runners.runner import PipelineResult, PipelineState
 
 from belvedere.core.configuration import Configuration
 from belvedere.pipelines import direct_runner, flink_jobs, local_workers, logs
-from belvedere.pipelines.failures import Mistake
+from belvedere.pipelines.failures import ClusterLost, Mistake
 from belvedere.pipelines.progress import Stage, Watch
 from belvedere.transforms import commit, commits, records, stores, tally
 from belvedere.transforms.stores import OutputConflict
@@ -175,10 +175,14 @@ def _finished(pipeline: beam.Pipeline) -> PipelineResult:
     except KeyboardInterrupt:
         _cancel(result, pipeline.options)
         raise
-    except Exception:
-        if not _ended(result):  # we lost it; a scheduler is to find no other beside it
-            _cancel(result, pipeline.options, _TRIES)
-        raise
+    except Exception as error:
+        if _ended(result):
+            raise
+        # we lost it; a scheduler is to find no other beside it
+        cancelled = _cancel(result, pipeline.options, _TRIES)
+        if not isinstance(error, OSError | grpc.RpcError):
+            raise
+        raise ClusterLost(_lost(error, cancelled)) from error
     return result
 
 
@@ -189,13 +193,24 @@ def _ended(result: PipelineResult) -> bool:
         return False
 
 
-def _cancel(result: PipelineResult, options: PipelineOptions, tries: int = 1) -> None:
-    """A job that runs elsewhere would go on."""
+def _cancel(result: PipelineResult, options: PipelineOptions, tries: int = 1) -> bool:
+    """A job that runs elsewhere would go on; whether it was told to end."""
     try:
         if not flink_jobs.cancel(options, tries):
             result.cancel()
     except Exception as error:  # of the network; some of Beam's runners cannot
         _log.warning("the job could not be stopped, it may go on elsewhere: %s", error)
+        return False
+    return True
+
+
+def _lost(error: Exception, cancelled: bool) -> str:
+    said = error.details() if isinstance(error, grpc.Call) else error
+    job = "its job was cancelled" if cancelled else "its job may go on"
+    return (
+        f"the cluster does not answer ({said}): {job}; what is finished is kept, run "
+        "the same command again"
+    )
 
 
 @contextlib.contextmanager
@@ -243,7 +258,7 @@ def _counts(result: PipelineResult) -> Counts:
 def _counters(result: PipelineResult) -> list[MetricResult]:
     try:
         return result.metrics().query(MetricsFilter())["counters"]
-    except (LookupError, NotImplementedError, grpc.RpcError) as error:
+    except (LookupError, NotImplementedError, OSError, grpc.RpcError) as error:
         _log.warning("the runner tells no counters, so not all is counted: %s", error)
         return []
 
