@@ -45,7 +45,7 @@ class Evaluate(beam.PTransform):
     slices: beam.PCollection
     wanted: frozenset[str] = frozenset()
 
-    def expand(self, classes: beam.PCollection) -> dict[str, Any]:
+    def expand(self, classes: beam.PCollection) -> Any:
         every = (
             classes
             | "Each" >> beam.FlatMapTuple(lambda _, images: images)

@@ -10,6 +10,7 @@ import sys
 import tarfile
 import time
 
+import apache_beam as beam
 import numpy as np
 import pytest
 import runs
@@ -23,6 +24,7 @@ from belvedere.pipelines import (
     evaluation_page,
     evaluation_words,
     failures,
+    launching,
     report,
     toy_data,
 )
@@ -414,6 +416,19 @@ def test_a_failure_costs_one_image_or_one_method(boxed, tmp_path, monkeypatch):
     said = "\n".join(evaluation_words.lines(found))
     assert "whole_image is not compared: it could not be learned for 1 of 1" in said
     assert "1 inputs unusable" in said and "1 images left out" in said
+
+
+def test_building_the_graph_warns_of_nothing(boxed, tmp_path, monkeypatch, caplog):
+    """As Beam does of type hints that it does not understand."""
+
+    def built(build, *_) -> None:
+        build(beam.Pipeline())
+        raise failures.Mistake("that is all")
+
+    monkeypatch.setattr(launching, "launch", built)
+    with pytest.raises(failures.Mistake, match="that is all"):
+        evaluate.main(_options(boxed, tmp_path, Protocol(holdout=0.35)))
+    assert not [r for r in caplog.records if r.levelname == "WARNING"]
 
 
 def test_the_command_prints_a_table(belvedere, boxed, tiny, tmp_path):
