@@ -15,6 +15,7 @@ from belvedere.core.report.contents import (
     DeadLetters,
     Judged,
     Kind,
+    NotCompared,
     Refused,
     Section,
     Shown,
@@ -43,6 +44,7 @@ def render(
             judged=_judged(kept) if kept else None,
             gallery=_sections(shown, document["configuration"]["accept"]),
             refused=tuple(Refused(*one) for one in sorted(refused.items())),
+            not_compared=_not_compared(judged),
             dead=_dead_letters(judged, document),
             near_duplicates=tuple(map(tuple, document["near_duplicates"])),
             configuration=document["configuration"],
@@ -59,21 +61,25 @@ def render(
 def _dead_letters(
     judged: Sequence[Verdict], document: Mapping[str, Any]
 ) -> tuple[DeadLetters, ...]:
-    """Inputs that failed, images that cost a failure, methods that are not compared."""
+    """Inputs that failed, and images that cost a failure."""
     failed = [
         (image_id, v.label, *_told(method, error))
         for v in judged
         for image_id, method, error in v.failed
     ]
-    dropped = [
-        (method, v.label, "method_not_compared", why)
+    return report.dead_letters(
+        [*document["first_faults"], *failed], document["faults"] + len(failed)
+    )
+
+
+def _not_compared(judged: Sequence[Verdict]) -> tuple[NotCompared, ...]:
+    """Each method and class once, however many folds lack it for one reason."""
+    found = [
+        NotCompared(method, v.label, why)
         for v in judged
         for method, why in v.missing.items()
     ]
-    more = [*failed, *dropped]
-    return report.dead_letters(
-        [*document["first_faults"], *more], document["faults"] + len(more)
-    )
+    return tuple(dict.fromkeys(found))
 
 
 def _told(method: str, error: str) -> tuple[str, str]:

@@ -155,6 +155,15 @@ class Refused:
 
 
 @dataclasses.dataclass(frozen=True)
+class NotCompared:
+    """A method that an evaluation drops, the class that lacks it, and why."""
+
+    method: str
+    label: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
 class DeadLetter:
     """A task that failed."""
 
@@ -186,6 +195,7 @@ class Contents:
       annotated: the boxes of an annotation run; None for an evaluation.
       gallery: sections of pictures.
       refused: classes that were not learned.
+      not_compared: methods that an evaluation drops.
       dead: tasks that failed, by their code.
       near_duplicates: groups of pictures that an evaluation kept together.
       configuration: by flat key.
@@ -199,6 +209,7 @@ class Contents:
     annotated: Annotated | None = None
     gallery: tuple[Section, ...] = ()
     refused: tuple[Refused, ...] = ()
+    not_compared: tuple[NotCompared, ...] = ()
     dead: tuple[DeadLetters, ...] = ()
     near_duplicates: tuple[tuple[str, ...], ...] = ()
     configuration: Mapping[str, object] = dataclasses.field(default_factory=dict)

@@ -94,6 +94,7 @@ def _page(contents: Contents, kept: Sequence[int]) -> str:
         walls=walls,
         reasons=reasons,
         refused=tables.of_refused(contents),
+        not_compared=tables.of_not_compared(contents),
         dead=tables.of_dead(contents),
         near_duplicates=copies.of_near_duplicates(contents),
         counts=_counts(metrics.get("counts", {})),

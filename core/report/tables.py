@@ -101,6 +101,27 @@ def of_refused(contents: Contents) -> Table:
     return Table("refused", "Refused classes", columns, rows, False, note)
 
 
+def of_not_compared(contents: Contents) -> Table:
+    """Methods that are compared for no class, as one could not be learned."""
+    titles = ("Method", "Class", "Why it could not be learned")
+    rows = tuple(
+        (
+            words(wording.method(m.method).view),
+            words(m.label),
+            Cell(wording.name(m.reason, 240)),
+        )
+        for m in contents.not_compared[:MOST_ROWS]
+    )
+    return Table(
+        "not-compared",
+        "Methods not compared",
+        tuple(Column(title, numeric=False) for title in titles),
+        rows,
+        False,
+        left_out(len(contents.not_compared)),
+    )
+
+
 def of_dead(contents: Contents) -> Table:
     """Failed tasks by code, each with its examples."""
     columns = (

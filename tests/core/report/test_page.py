@@ -49,6 +49,7 @@ def hostile(evaluation: Contents, pictures) -> Contents:
         },
         gallery=gallery,
         refused=tuple(contents.Refused(name, name) for name in HOSTILE),
+        not_compared=tuple(contents.NotCompared(n, n, n) for n in HOSTILE),
         dead=letters,
         near_duplicates=(HOSTILE,),
         configuration={name: name for name in HOSTILE},
@@ -104,6 +105,16 @@ def test_near_duplicates_are_named_within_bounds(evaluation):
     assert "a0, b0" in told and "copy-19 and 30 more" in told
     assert "a998, b998" not in told and "200 groups of 1,001" in told
     assert 'id="near-duplicates"' not in page.render(evaluation)
+
+
+def test_methods_not_compared_are_no_failed_tasks(evaluation):
+    dropped = contents.NotCompared("mkl_svm", "okapi", "too few windows")
+    told = page.render(dataclasses.replace(evaluation, not_compared=(dropped,)))
+    (table,) = re.findall(r'<table[^>]*id="not-compared".*?</table>', told, re.S)
+    assert "Methods not compared" in table
+    for said in ("okapi", "too few windows"):
+        assert said in table
+    assert "Methods not compared" not in page.render(evaluation)
 
 
 def test_same_contents_same_bytes(evaluation, annotation):
