@@ -24,6 +24,10 @@ PRESETS: dict[str, dict[str, Any]] = {
     "classic": {"method.kind": "classic"},
 }
 DEFAULT_PRESET = "classic"
+_ORDERED = (  # of each pair the first may not be below the second
+    ("method.sampling.high_from", "method.sampling.middle_from"),
+    ("most_images", "least_images"),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,14 +118,28 @@ def resolve(
     0.5
 
     Raises:
-      ValueError: a preset, key or value that does not exist, with the nearest name.
+      ValueError: a preset, key or value that does not exist, with the nearest name;
+        or two values that contradict each other.
     """
     if preset not in PRESETS:
         raise ValueError(f"no preset {preset!r}{nearest(preset, PRESETS)}")
     changes = dict(PRESETS[preset])
     changes |= _flattened(file or {})
     changes |= dict(_parsed(text) for text in settings)
-    return changed(Configuration(), changes)
+    chosen = changed(Configuration(), changes)
+    _require_order(chosen)
+    return chosen
+
+
+def _require_order(chosen: Configuration) -> None:
+    """Looked at when all is changed: one change after the other may cross for once."""
+    values = flat(chosen)
+    for high, low in _ORDERED:
+        if values[high] < values[low]:
+            raise ValueError(
+                f"{high} = {values[high]!r} is below {low} = {values[low]!r}: change "
+                "one of them"
+            )
 
 
 def resolve_annotating(

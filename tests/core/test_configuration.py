@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 
@@ -105,6 +106,28 @@ def test_values_out_of_range_are_refused_with_key_and_value(setting):
     with pytest.raises(ValueError, match=r"wanted|must") as refused:
         configuration.resolve(settings=[setting])
     assert str(refused.value).startswith(f"{key} = {value!r}: ")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            ["method.sampling.high_from=0.1"],
+            "method.sampling.high_from = 0.1 is below method.sampling.middle_from = ",
+        ),
+        (["most_images=9"], "most_images = 9 is below least_images = 10"),
+        (["least_images=501"], "most_images = 500 is below least_images = 501"),
+    ],
+)
+def test_two_values_that_contradict_each_other_are_named(settings, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        configuration.resolve(settings=settings)
+
+
+def test_two_values_may_cross_on_the_way():
+    changes = ["most_images=9", "least_images=5"]
+    changes += ["method.sampling.high_from=0.1", "method.sampling.middle_from=0.1"]
+    assert configuration.resolve(settings=changes).most_images == 9
 
 
 @pytest.mark.parametrize(
