@@ -54,8 +54,16 @@ class ModelIndex:
 
 def index(uri: str, number: int | None = None) -> ModelIndex:
     """Reads the log of a model store, up to a manifest or to its end."""
-    log = commits.Log(stores.store_for(uri), number)
-    return ModelIndex(uri, log.number if number is None else number, log.models)
+    if number is not None:
+        return _index_at(uri, number)
+    log = commits.Log(stores.store_for(uri))
+    return ModelIndex(uri, log.number, log.models)
+
+
+@functools.lru_cache(maxsize=4)
+def _index_at(uri: str, number: int) -> ModelIndex:
+    """Read once per process: what was committed stays, and each exam asks for it."""
+    return ModelIndex(uri, number, commits.Log(stores.store_for(uri), number).models)
 
 
 def artefact_id(data: bytes) -> str:

@@ -9,7 +9,7 @@ import runs
 
 from belvedere.core import archive
 from belvedere.core.formats import names
-from belvedere.transforms import model_store, stores
+from belvedere.transforms import commits, model_store, stores
 from belvedere.transforms.stores import OutputConflict
 
 
@@ -26,6 +26,12 @@ def test_the_index_names_the_newest_model_of_each_class(store):
     assert index.of("unknown") is None
     assert model_store.index(store.uri, 0).ids == {}
     assert model_store.index(store.uri, index.number) == index
+
+
+def test_a_log_up_to_a_manifest_is_read_once(store, monkeypatch):
+    index = model_store.index(store.uri, 1)
+    monkeypatch.setattr(commits, "Log", None)
+    assert model_store.index(store.uri, 1) is index
 
 
 def test_an_id_is_that_of_the_bytes_and_of_the_eyes(store):
