@@ -177,18 +177,17 @@ def speaker(
 
 
 def beam_options(context: typer.Context) -> tuple[str, ...]:
-    """What stands behind `--`, but Mistake for what only half of a run would heed.
+    """What stands behind `--`, but Mistake for what not all of a run would heed.
 
-    Beam's file systems read the pictures; models, log and output have clients of their
-    own, which know the environment and not these options.
+    Beam's file system reads what is on gs://; whatever is on s3:// or is written has
+    clients of its own, which know the environment and not these options.
     """
     for option in context.obj:
         name = option.partition("=")[0]
         if name.startswith("--s3_"):
             raise Mistake(
-                f"{name} would hold for pictures, not for models and output: set "
-                "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and their like for launcher and "
-                "workers (see deploy/README.md)"
+                f"{name} would not be heeded: set AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID "
+                "and their like for launcher and workers (see deploy/README.md)"
             )
         if name == "--impersonate_service_account":
             raise Mistake(

@@ -1,8 +1,7 @@
 """One level of a folder on gs:// or s3://: its files and its folders, none deeper.
 
 Beam lists all that lies below a prefix, however deep: millions of pictures, only to
-find the folders they are in. The stores themselves can stop at the next slash. The
-clients are those of Beam's file systems, with their options and credentials.
+find the folders they are in. The stores themselves can stop at the next slash.
 """
 
 import datetime
@@ -27,30 +26,32 @@ class Level(NamedTuple):
     folders: list[str]
 
 
-def level(uri: str, system: Any) -> Level:
+def parts(uri: str) -> tuple[str, str]:
+    """Bucket and key."""
+    bucket, _, key = uri.partition("://")[2].partition("/")
+    return bucket, key
+
+
+def level(uri: str, client: Any) -> Level:
     """Lists a folder; one that does not exist is empty.
 
     Args:
       uri: of the folder, without a slash at its end.
-      system: Beam's file system of this address.
+      client: of the library for the store at this address.
     """
-    bucket, _, key = uri.partition("://")[2].partition("/")
+    bucket, key = parts(uri)
     prefix = f"{key}/" if key else ""
     lister = _on_s3 if uri.startswith("s3://") else _on_google
-    return lister(system, bucket, prefix)
+    return lister(client, bucket, prefix)
 
 
-def _on_google(system: Any, bucket: str, prefix: str) -> Level:
-    client = system._gcsIO().client
+def _on_google(client: Any, bucket: str, prefix: str) -> Level:
     found = client.list_blobs(bucket, prefix=prefix, delimiter="/", fields=_FIELDS)
     files = _files(prefix, ((b.name, b.size, b.updated) for b in found))
     return Level(files, _folders(prefix, found.prefixes))  # known behind the last page
 
 
-def _on_s3(system: Any, bucket: str, prefix: str) -> Level:
-    from apache_beam.io.aws import s3io
-
-    client = s3io.S3IO(options=system._options).client.client
+def _on_s3(client: Any, bucket: str, prefix: str) -> Level:
     told = {"Bucket": bucket, "Prefix": prefix, "Delimiter": "/"}
     result = Level([], [])
     for page in client.get_paginator("list_objects_v2").paginate(**told):
@@ -67,13 +68,13 @@ def _files(
 ) -> list[File]:
     """Without the empty object that some tools put in place of the folder itself."""
     return [
-        File(key.removeprefix(prefix), size, _seconds(changed))
+        File(key.removeprefix(prefix), size, seconds(changed))
         for key, size, changed in items
         if key != prefix
     ]
 
 
-def _seconds(changed: datetime.datetime) -> float:
+def seconds(changed: datetime.datetime) -> float:
     """To the last bit as Beam reckons it: a file must look the same in each listing."""
     whole = changed.replace(microsecond=0)
     return whole.timestamp() + changed.microsecond / 1000000.0

@@ -3,9 +3,7 @@
 - gs://: one upload on the condition that the object has no generation yet; never a copy
   or a rename, which emulators and some clients do without looking at conditions. Read
   by Beam's file system.
-- s3://: one upload with `If-None-Match: *`. Read by the same client: Beam's file system
-  makes a new one for each call, which takes longer than the call (0.2 s of computing to
-  read a file, against 3 ms), and cannot be used before there is a pipeline.
+- s3://: one upload with `If-None-Match: *`. Read by the same client (`s3_files`).
 
 A lost answer makes the client ask again and be told that its own file is in the way:
 who needs to know compares the content. Libraries are imported where they are needed, so
@@ -21,7 +19,7 @@ import time
 from collections.abc import Iterator
 from typing import IO, Any
 
-from belvedere.transforms import store_faults, stores
+from belvedere.transforms import cloud_listings, s3_files, store_faults, stores
 
 
 def store_for(uri: str) -> stores.Store:
@@ -40,12 +38,6 @@ def _advised(verb: str, path: str) -> Iterator[None]:
         if advice := store_faults.advice(cause):
             raise stores.told(verb, path, advice, cause) from error
         raise
-
-
-def _parts(path: str) -> tuple[str, str]:
-    """Bucket and key."""
-    bucket, _, key = path.partition("://")[2].partition("/")
-    return bucket, key
 
 
 class GoogleStore(stores.Store):
@@ -102,7 +94,7 @@ def _is_taken(path: str, status: int | None) -> bool:
 
 
 def _upload(path: str, data: bytes, **condition: int) -> None:
-    bucket, key = _parts(path)
+    bucket, key = cloud_listings.parts(path)
     blob = _storage_client().bucket(bucket).blob(key)
     blob.upload_from_string(data, "application/octet-stream", **condition)
 
@@ -129,10 +121,9 @@ class S3Store(stores.Store):
     """Amazon S3, or what AWS_ENDPOINT_URL names; needs boto3."""
 
     def _create(self, path: str, data: bytes) -> bool:
-        bucket, key = _parts(path)
-        put = functools.partial(
-            _s3_client().put_object, Bucket=bucket, Key=key, Body=data, IfNoneMatch="*"
-        )
+        bucket, key = cloud_listings.parts(path)
+        told = {"Bucket": bucket, "Key": key, "IfNoneMatch": "*"}
+        put = functools.partial(s3_files.client().put_object, Body=data, **told)
         for attempt in range(8):
             with _advised("write", path):
                 status = _put_status(put)
@@ -142,47 +133,34 @@ class S3Store(stores.Store):
         raise stores.StoreLost(f"cannot write {path}: other uploads of it do not end")
 
     def _replace(self, path: str, data: bytes) -> None:
-        bucket, key = _parts(path)
+        bucket, key = cloud_listings.parts(path)
         with _advised("write", path):
-            _s3_client().put_object(Bucket=bucket, Key=key, Body=data)
+            s3_files.client().put_object(Bucket=bucket, Key=key, Body=data)
 
     def _open(self, path: str) -> IO[bytes]:
         with _advised("read", path):
-            return io.BytesIO(_content(*_parts(path)))
+            return io.BytesIO(s3_files.get(path)[0])
 
     def _find(self, path: str, name: str) -> stores.Found | None:
-        bucket, key = _parts(path)
+        bucket, key = cloud_listings.parts(path)
         try:
             with _advised("read", path):
-                head = _s3_client().head_object(Bucket=bucket, Key=key)
+                head = s3_files.client().head_object(Bucket=bucket, Key=key)
         except FileNotFoundError:
             return None
         size, modified = head["ContentLength"], head["LastModified"]
         return stores.Found(name, size, modified.timestamp())
 
     def _list(self, path: str, folder: str) -> Iterator[stores.Found]:
-        bucket, key = _parts(path)
+        bucket, key = cloud_listings.parts(path)
         with _advised("list", path):
-            pages = _s3_client().get_paginator("list_objects_v2")
+            pages = s3_files.client().get_paginator("list_objects_v2")
             told = {"Bucket": bucket, "Prefix": f"{key}/", "Delimiter": "/"}
             for page in pages.paginate(**told):
                 for file in page.get("Contents", ()):
                     name = f"{folder}/{file['Key'].rpartition('/')[2]}"
                     modified = file["LastModified"].timestamp()
                     yield stores.Found(name, file["Size"], modified)
-
-
-def _content(bucket: str, key: str) -> bytes:
-    """The object; the client repeats a request, but not the reading of an answer."""
-    from botocore import exceptions
-
-    cut = (exceptions.IncompleteReadError, exceptions.HTTPClientError)
-    for attempt in range(4):
-        body = _s3_client().get_object(Bucket=bucket, Key=key)["Body"]
-        with contextlib.suppress(*cut):
-            return body.read()
-        time.sleep(random.random() * 0.2 * 2**attempt)
-    return _s3_client().get_object(Bucket=bucket, Key=key)["Body"].read()
 
 
 def _put_status(put: functools.partial) -> int:
@@ -196,15 +174,3 @@ def _put_status(put: functools.partial) -> int:
             raise
         return int(status)
     return 200
-
-
-@functools.cache
-def _s3_client() -> Any:
-    try:
-        import boto3
-        from botocore.config import Config
-    except ImportError as error:
-        raise stores.StoreError("s3:// needs boto3: pip install boto3") from error
-    # A session of our own: the shared one must not be used by two threads at once.
-    pool = Config(max_pool_connections=2 * stores._READERS)
-    return boto3.session.Session().client("s3", config=pool)

@@ -1,8 +1,9 @@
 """Files that are only read: local paths, `gs://` and `s3://`, under one set of verbs.
 
-Local files go by the operating system, without Beam; the others by Beam's file systems,
-which are imported when needed. Nothing is ever unpacked on the way, whatever a name
-ends in. A name from a listing is a value; only here is it joined to its folder.
+Local files go by the operating system, those on `s3://` by the client that also writes
+there, those on `gs://` by Beam's file system; libraries are imported when needed.
+Nothing is ever unpacked on the way, whatever a name ends in. A name from a listing is a
+value; only here is it joined to its folder.
 """
 
 import fnmatch
@@ -14,7 +15,7 @@ import stat
 from collections.abc import Iterator
 from typing import IO, Any, NamedTuple, cast
 
-from belvedere.transforms import cloud_listings
+from belvedere.transforms import cloud_listings, s3_files
 from belvedere.transforms.input_faults import ExplainedFile, explained
 from belvedere.transforms.inputs import InputCode, InputError
 
@@ -97,7 +98,7 @@ def _local(folder: str) -> Iterator[Entry]:
 
 def _remote(folder: str) -> Iterator[Entry]:
     for file in _level(folder).files:
-        yield Entry(file.name, file.size, repr(file.seconds))
+        yield _entry(file)
 
 
 def folders(root: str) -> list[str]:
@@ -110,7 +111,12 @@ def folders(root: str) -> list[str]:
 
 def _level(folder: str) -> cloud_listings.Level:
     with explained(folder):
-        return cloud_listings.level(folder, _file_system(folder))
+        if _is_on_s3(folder):
+            return cloud_listings.level(folder, s3_files.client())
+        from apache_beam.io.filesystems import FileSystems
+
+        google = FileSystems.get_filesystem(folder)._gcsIO().client
+        return cloud_listings.level(folder, google)
 
 
 def matching(pattern: str) -> list[tuple[str, Entry]]:
@@ -118,11 +124,14 @@ def matching(pattern: str) -> list[tuple[str, Entry]]:
     if not is_remote(pattern):
         found = [f for f in glob.glob(pattern) if os.path.isfile(f)]
         return sorted((f, describe(f)) for f in found)
-    from apache_beam.io.filesystems import FileSystems
-
     with explained(pattern):
+        if _is_on_s3(pattern):
+            return sorted((uri, _entry(f)) for uri, f in s3_files.matching(pattern))
+        from apache_beam.io.filesystems import FileSystems
+
         metadata = FileSystems.match([pattern])[0].metadata_list
-    return sorted((m.path, _entry(m)) for m in metadata if not m.path.endswith("/"))
+    files = [m for m in metadata if not m.path.endswith("/")]
+    return sorted((m.path, _entry(_as_listed(m))) for m in files)
 
 
 def first_matching(pattern: str) -> str | None:
@@ -130,9 +139,11 @@ def first_matching(pattern: str) -> str | None:
     if not is_remote(pattern):
         found = (file for file in glob.iglob(pattern) if os.path.isfile(file))
         return min(found, default=None)
-    from apache_beam.io.filesystems import FileSystems
-
     with explained(pattern):
+        if _is_on_s3(pattern):
+            return next((uri for uri, _ in s3_files.matching(pattern)), None)
+        from apache_beam.io.filesystems import FileSystems
+
         listed = [m.path for m in FileSystems.match([pattern], [2])[0].metadata_list]
     files = [path for path in listed if not path.endswith("/")]
     if listed and not files:  # objects that stand for folders, and perhaps more
@@ -180,8 +191,13 @@ def is_file(uri: str) -> bool:
 def describe(uri: str) -> Entry:
     """Size and stamp of one file; InputError if there is none."""
     with explained(uri):
+        if _is_on_s3(uri):
+            return _entry(s3_files.describe(uri))
         if is_remote(uri):
-            return _entry(_file_system(uri).metadata(uri))
+            from apache_beam.io.filesystems import FileSystems
+
+            metadata = FileSystems.get_filesystem(uri).metadata(uri)
+            return _entry(_as_listed(metadata))
         status = os.stat(uri)
     if not stat.S_ISREG(status.st_mode):
         raise InputError(InputCode.NOT_A_FILE, "neither a file nor a link to one")
@@ -189,11 +205,16 @@ def describe(uri: str) -> Entry:
 
 
 def open_read(uri: str) -> IO[bytes]:
-    """The file as it is, to be read and sought in; InputError if it cannot be."""
+    """The file as it is, to be read and sought in; InputError if it cannot be.
+
+    On s3:// this shows when it is first read: to look before would be a request more.
+    """
     with explained(uri):
         if not is_remote(uri):
             describe(uri)  # to open a pipe would be to wait for ever
             return cast(IO[bytes], ExplainedFile(open(uri, "rb"), uri))
+        if _is_on_s3(uri):
+            return cast(IO[bytes], ExplainedFile(s3_files.open_read(uri), uri))
         from apache_beam.io.filesystem import CompressionTypes
         from apache_beam.io.filesystems import FileSystems
 
@@ -217,18 +238,15 @@ def lines(file: IO[bytes]) -> Iterator[bytes]:
     yield from iter(lambda: file.readline(_LONGEST_LINE), b"")
 
 
-def _file_system(uri: str) -> Any:
-    from apache_beam.io.filesystems import FileSystems
-    from apache_beam.options.pipeline_options import PipelineOptions
-    from apache_beam.options.value_provider import RuntimeValueProvider
-
-    untold = RuntimeValueProvider.runtime_options is None
-    if untold and FileSystems._pipeline_options is None:
-        # that of s3:// asks for options, which there are none of before a pipeline
-        FileSystems.set_options(PipelineOptions([]))
-    return FileSystems.get_filesystem(uri)
+def _is_on_s3(uri: str) -> bool:
+    return uri.startswith("s3://")
 
 
-def _entry(metadata: Any) -> Entry:
-    stamp = repr(float(metadata.last_updated_in_seconds))
-    return Entry(split(metadata.path)[1], metadata.size_in_bytes, stamp)
+def _as_listed(metadata: Any) -> cloud_listings.File:
+    """What Beam tells of a file."""
+    changed = float(metadata.last_updated_in_seconds)
+    return cloud_listings.File(split(metadata.path)[1], metadata.size_in_bytes, changed)
+
+
+def _entry(file: cloud_listings.File) -> Entry:
+    return Entry(file.name, file.size, repr(file.seconds))

@@ -7,7 +7,6 @@ for this: their errors are known by name, status and code.
 """
 
 import errno
-import traceback
 
 LOST = (
     "the store does not answer: check the network and the address; what is finished "
@@ -44,8 +43,6 @@ def cause(error: BaseException) -> BaseException:
         beams = type(error).__module__.startswith("apache_beam.")
         if not beams or not isinstance(inner, Exception):
             return error
-        if isinstance(inner, StopIteration):  # of Beam's retries, over the true one
-            return error
         error = inner
     return error
 
@@ -72,22 +69,7 @@ def advice(error: BaseException) -> str | None:
     lost = _LOST_NAMES & {kind.__name__ for kind in type(error).__mro__}
     if lost or getattr(error, "errno", None) in _LOST_NUMBERS:
         return LOST
-    return _without_answer(error)
-
-
-def _without_answer(error: BaseException) -> str | None:
-    """What to do where Beam's client of s3:// had no answer, and kept the cause back.
-
-    All that is left then is the text; or an error of its own, when it asked the answer
-    that never came for its status.
-    """
-    if type(error).__name__ == "S3ClientError":
-        if "credentials" in str(error):
-            return UNSIGNED
-        return None if "validation failed:" in str(error) else LOST
-    frames = traceback.extract_tb(error.__traceback__)
-    stumbled = isinstance(error, AttributeError) and frames
-    return LOST if stumbled and frames[-1].name == "get_http_error_code" else None
+    return None
 
 
 def is_missing(error: BaseException) -> bool:

@@ -31,7 +31,7 @@ _WORD = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 _NAME = re.compile(rf"(?:{_WORD}/){{0,3}}{_WORD}(?:\.[A-Za-z0-9]+)*")
 _BUCKET = re.compile(r"[^/*?\[\0]+(/[^*?\[\0]*)?")
 _LONGEST_NAME = 200
-_READERS = 16  # a read from a cloud store is mostly waiting
+READERS = 16  # a read from a cloud store is mostly waiting
 _AHEAD = 64
 _CLOUD = ("google.", "botocore.", "boto3.", "apache_beam.", "requests.", "urllib3.")
 _ADVICE = {  # by error number of the system
@@ -103,7 +103,7 @@ def read_many(store: "Store", names: Iterable[str]) -> Iterator[bytes | None]:
 
     Reads some files ahead in threads; holds no more than these.
     """
-    with futures.ThreadPoolExecutor(_READERS) as pool:
+    with futures.ThreadPoolExecutor(READERS) as pool:
         waiting: collections.deque[futures.Future[bytes | None]] = collections.deque()
         for name in names:
             waiting.append(pool.submit(_read_or_none, store, name))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from emulators import BUCKET, Emulator, start
 
-from belvedere.transforms import cloud_stores, stores
+from belvedere.transforms import cloud_stores, s3_files, stores
 
 REFUSALS = {
     "gs": ("application/json", '{"error": {"code": 403, "message": "no access"}}'),
@@ -82,7 +82,7 @@ def visit(monkeypatch) -> Iterator[Callable[[Emulator, str], str]]:
 
 def _forget() -> None:
     cloud_stores._storage_client.cache_clear()
-    cloud_stores._s3_client.cache_clear()
+    s3_files.client.cache_clear()
 
 
 class Weather:

@@ -6,7 +6,7 @@ import pytest
 import runs
 
 from belvedere.pipelines import annotate, train, verify, voice
-from belvedere.transforms import commits, sources, stores
+from belvedere.transforms import commits, stores
 
 
 def _upload(folder: pathlib.Path, to: str) -> None:
@@ -71,15 +71,3 @@ def test_models_and_output_in_a_bucket(name, running, visit, local):
         images, f"{root}/models", f"{root}/output", runs.TINY.annotating
     )
     _annotated(told, str(runs.world()), local[0])
-
-
-def test_images_on_s3_are_found_before_there_is_a_pipeline(running, visit, monkeypatch):
-    """Beam's file system of s3:// has no options until there is one."""
-    from apache_beam.io.filesystems import FileSystems
-    from apache_beam.options.value_provider import RuntimeValueProvider
-
-    monkeypatch.setattr(FileSystems, "_pipeline_options", None)
-    monkeypatch.setattr(RuntimeValueProvider, "runtime_options", None)
-    root = visit(running("moto"))
-    _upload(runs.world() / "images" / "car", f"{root}/images/car")
-    assert sources.detect(f"{root}/images").format == "folders"

@@ -428,7 +428,7 @@ def bucket(tmp_path, monkeypatch):
 
     store = _Bucket(tmp_path)
     monkeypatch.setattr(FileSystems, "get_filesystem", staticmethod(lambda _: store))
-    monkeypatch.setattr(cloud_listings, "level", _level)
+    monkeypatch.setattr(input_files, "_level", lambda uri: _level(uri, store))
     return tmp_path
 
 

@@ -13,7 +13,7 @@ import clouds
 import faults
 import pytest
 
-from belvedere.transforms import cloud_stores, stores
+from belvedere.transforms import cloud_stores, s3_files, stores
 
 HOSTILE = (
     "../x.json",
@@ -312,10 +312,10 @@ def amazon(monkeypatch):
     modules["botocore"].exceptions = modules["botocore.exceptions"]
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr(cloud_stores.time, "sleep", lambda _: None)
-    cloud_stores._s3_client.cache_clear()
+    monkeypatch.setattr(s3_files.time, "sleep", lambda _: None)
+    s3_files.client.cache_clear()
     yield client
-    cloud_stores._s3_client.cache_clear()
+    s3_files.client.cache_clear()
 
 
 def test_amazon_creates_once(amazon):
@@ -351,6 +351,6 @@ def test_amazon_conflict_is_no_answer(amazon):
 
 def test_amazon_without_its_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "boto3", None)
-    cloud_stores._s3_client.cache_clear()
+    s3_files.client.cache_clear()
     with pytest.raises(stores.StoreError, match="pip install boto3"):
         stores.store_for("s3://bucket/out").create("records/a.json", b"data")
