@@ -101,10 +101,12 @@ def main(options: Options) -> launching.Counts:
             | "Images" >> beam.FlatMapTuple(lambda _, images: images)
             | "Cut" >> CutTraining(slices)
         )
+        unusable = [training[FAULTS]]
         if store.exists(eyes_name):
             eyes = pipeline | "Eyes" >> beam.Create([Frozen(eyes_name)])
         else:
-            eyes = images | "Eyes" >> FreezeEyes(job)
+            frozen = images | "Eyes" >> FreezeEyes(job)
+            eyes, unusable = frozen["eyes"], [*unusable, frozen[FAULTS]]
         if store.exists(negatives_name):
             negatives = pipeline | "Negatives" >> beam.Create([Frozen(negatives_name)])
         else:
@@ -112,7 +114,7 @@ def main(options: Options) -> launching.Counts:
         if options.classes:
             classes |= "Wanted" >> beam.Filter(_is_of, options.classes)
         learned = classes | "Learn" >> LearnClasses(job, slices, eyes, negatives)
-        faults = (training[FAULTS], learned[FAULTS]) | "AllFaults" >> beam.Flatten()
+        faults = (*unusable, learned[FAULTS]) | "AllFaults" >> beam.Flatten()
         details = pipeline | "Details" >> _Details(faults, learned[REFUSED])
         refused = learned[REFUSED] | "RefusedEntries" >> beam.Map(lambda r: r.entry)
         entries = (learned["entries"], refused) | "Entries" >> beam.Flatten()

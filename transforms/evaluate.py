@@ -58,7 +58,7 @@ class Evaluate(beam.PTransform):
             | "LearnedFrom" >> beam.FlatMap(_learned_from, self.protocol)
             | "CutLearned" >> CutTraining(self.slices)
         )
-        eyes, negatives = self._artefacts(learned_from)
+        eyes, negatives, without_eyes = self._artefacts(learned_from)
         ready = [beam.pvalue.AsSingleton(one) for one in (eyes, negatives)]
         wanted = every | "Wanted" >> beam.Filter(
             lambda training: is_of(training.label, self.wanted)
@@ -75,7 +75,7 @@ class Evaluate(beam.PTransform):
         )
         return {
             "judged": judged,
-            FAULTS: described[FAULTS],
+            FAULTS: (described[FAULTS], *without_eyes) | "Faults" >> beam.Flatten(),
             "about": {
                 "near_duplicates": roles["duplicates"],
                 "images": wanted
@@ -90,20 +90,22 @@ class Evaluate(beam.PTransform):
 
     def _artefacts(
         self, learned_from: beam.PCollection
-    ) -> tuple[beam.PCollection, beam.PCollection]:
+    ) -> tuple[beam.PCollection, beam.PCollection, list[beam.PCollection]]:
+        """Eyes, negatives, and the faults of images that gave no eyes."""
         store, settings = stores.store_for(self.job.models), self.job.configuration
         eyes_name = model_store.eyes_name(settings.sight)
         pool_name = model_store.negatives_name(settings.sight)
-        begin = learned_from.pipeline
+        begin, faults = learned_from.pipeline, []
         if store.exists(eyes_name):
             eyes = begin | "Eyes" >> beam.Create([Frozen(eyes_name)])
         else:
-            eyes = learned_from | "Eyes" >> FreezeEyes(self.job)
+            frozen = learned_from | "Eyes" >> FreezeEyes(self.job)
+            eyes, faults = frozen["eyes"], [frozen[FAULTS]]
         if store.exists(pool_name) or self.protocol.models:
             negatives = begin | "Negatives" >> beam.Create([Frozen(pool_name)])
         else:
             negatives = learned_from | "Negatives" >> FreezeNegatives(self.job, eyes)
-        return eyes, negatives
+        return eyes, negatives, faults
 
 
 def _learned_from(

@@ -7,12 +7,14 @@ folder; only names are shuffled.
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 
 from belvedere.transforms import model_store, tally
+from belvedere.transforms.inputs import InputFault
 from belvedere.transforms.lessons import Job
+from belvedere.transforms.training_images import FAULTS
 from belvedere.transforms.training_slices import TrainingSlice, lot, share
 from belvedere.transforms.workshop_dofn import WorkshopDoFn
 
@@ -29,19 +31,25 @@ Drawn = tuple[TrainingSlice, frozenset[str]]  # a slice, and which of its images
 
 @dataclasses.dataclass(eq=False)
 class FreezeEyes(beam.PTransform):
-    """Training slices to one `Frozen`, of the eyes."""
+    """Training slices to one `Frozen`, of the eyes ("eyes"), and FAULTS.
+
+    Faults are told if there are no eyes: else the images are looked at once more, and
+    told of then.
+    """
 
     job: Job
 
-    def expand(self, slices: beam.PCollection) -> beam.PCollection:
+    def expand(self, slices: beam.PCollection) -> Any:
         wanted = self.job.configuration.sight.word_images
-        return (
+        made = (
             slices
             | "Draw" >> _Draw("words", wanted)
             | "Descriptors" >> beam.ParDo(_DescriptorsDoFn(self.job))
             | "Together" >> _Together()
-            | "Words" >> beam.ParDo(_WordsDoFn(self.job))
+            | "Words"
+            >> beam.ParDo(_WordsDoFn(self.job)).with_outputs(FAULTS, main="eyes")
         )
+        return {"eyes": made.eyes, FAULTS: made[FAULTS]}
 
 
 @dataclasses.dataclass(eq=False)
@@ -121,17 +129,29 @@ class _DescriptorsDoFn(WorkshopDoFn):
 class _WordsDoFn(WorkshopDoFn):
     """Learns the codebooks and freezes them."""
 
-    def process(self, every: list[Drawn]) -> Iterator[Frozen]:
+    def process(self, every: list[Drawn]) -> Iterator:
         settings = self.job.configuration.sight
         name = model_store.eyes_name(settings)
         try:
             books = self.workshop.codebooks(_ordered(every))
         except ValueError as error:
-            images = sum(len(ids) for _, ids in every)
-            yield Frozen(name, f"no visual words from {images} images: {error}")
+            drawn = _ordered(every)
+            faults = [one for some in drawn for one in self.workshop.faults(*some)]
+            images = sum(len(ids) for _, ids in drawn)
+            said = f"no visual words from {images} images: {error}"
+            yield Frozen(name, said + _first(faults))
+            for fault in faults:
+                yield beam.pvalue.TaggedOutput(FAULTS, fault)
             return
         model_store.freeze_eyes(self.workshop.store, settings, books)
         yield Frozen(name)
+
+
+def _first(faults: list[InputFault]) -> str:
+    if not faults:
+        return ""
+    one = min(faults)
+    return f"; {len(faults)} faults, the first: {one.uri}: {one.message}"
 
 
 class _NegativesDoFn(WorkshopDoFn):

@@ -77,6 +77,13 @@ class Workshop:
         kept = self.work.kept(self.work.name("words", *depends_on), dict, make)
         return [kept[image_id] for image_id in sorted(kept)]
 
+    def faults(
+        self, training: TrainingSlice, wanted: frozenset[str]
+    ) -> list[InputFault]:
+        """Why some of the wanted pictures, or boxes, cannot be used."""
+        found = describe.pictures(training, self.decoder, wanted)
+        return [one for one in found if isinstance(one, InputFault)]
+
     def codebooks(
         self, drawn: Sequence[tuple[TrainingSlice, frozenset[str]]]
     ) -> dict[str, Codebook]:

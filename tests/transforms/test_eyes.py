@@ -24,8 +24,8 @@ def _frozen(job, slices) -> list[Frozen]:
     with runs.pipeline() as p:
         training = p | eyes.beam.Create(list(slices), reshuffle=False)
         first = training | "Eyes" >> eyes.FreezeEyes(job)
-        second = training | "Negatives" >> eyes.FreezeNegatives(job, first)
-        runs.collected(first, said[0])
+        second = training | "Negatives" >> eyes.FreezeNegatives(job, first["eyes"])
+        runs.collected(first["eyes"], said[0])
         runs.collected(second, said[1])
     assert [len(one) for one in said] == [1, 1]
     return [one[0] for one in said]

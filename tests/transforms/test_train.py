@@ -116,7 +116,13 @@ def test_no_usable_picture_at_all_is_no_crash(tmp_path):
         picture.write_bytes(b"broken")
     counts = runs.Child(train.main, runs.training(models, of=of)).finish()
     assert (counts["annotated"], counts["refused"]) == (0, 2)
-    assert all("no visual words" in reason for reason in _cards(models).values())
+    (manifest,) = _manifests(models)
+    told = manifest.run.details["first_unusable_inputs"]
+    pictures = len(runs.LABELS) * runs.BOXED
+    assert manifest.run.details["unusable_inputs"] == len(told) == pictures
+    for reason in _cards(models).values():
+        assert reason.startswith("no visual words")
+        assert f"; {pictures} faults, the first: {told[0][0]}: {told[0][3]}" in reason
 
 
 @pytest.fixture
