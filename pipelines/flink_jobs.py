@@ -27,7 +27,7 @@ _SECONDS, _PAUSE = 30, 5
 def name(options: PipelineOptions) -> None:
     """Gives a job for Flink a name by which it is known again, if it has none."""
     known = options.view_as(GoogleCloudOptions)
-    if _cluster(options) and not known.job_name:
+    if cluster(options) and not known.job_name:
         known.job_name = f"belvedere-{uuid.uuid4().hex[:12]}"
 
 
@@ -42,22 +42,22 @@ def cancel(options: PipelineOptions, tries: int = 1) -> bool:
       OSError: the cluster does not answer.
       RuntimeError: no job there has its name, or several have.
     """
-    cluster = _cluster(options)
-    if not cluster:
+    at = cluster(options)
+    if not at:
         return False
     wanted = options.view_as(GoogleCloudOptions).job_name
     found = [
         job["jid"]
-        for job in _jobs(cluster, tries)
+        for job in _jobs(at, tries)
         if job["name"] == wanted and job["state"] not in _ENDED
     ]
     if len(found) != 1 or not _ID.fullmatch(found[0]):
-        raise RuntimeError(f"{len(found)} jobs named {wanted} at {cluster}")
-    _asked(f"{cluster}/jobs/{found[0]}?mode=cancel", "PATCH")
+        raise RuntimeError(f"{len(found)} jobs named {wanted} at {at}")
+    _asked(f"{at}/jobs/{found[0]}?mode=cancel", "PATCH")
     return True
 
 
-def _cluster(options: PipelineOptions) -> str:
+def cluster(options: PipelineOptions) -> str:
     """The address of Flink's REST server, empty if it is not told."""
     told = options.view_as(FlinkRunnerOptions).flink_master or ""
     if not told or told.startswith("["):  # [auto], [local]
@@ -66,10 +66,10 @@ def _cluster(options: PipelineOptions) -> str:
     return url.rstrip("/") if urllib.parse.urlsplit(url).hostname else ""
 
 
-def _jobs(cluster: str, tries: int) -> list[dict[str, Any]]:
+def _jobs(at: str, tries: int) -> list[dict[str, Any]]:
     for left in reversed(range(tries)):
         try:
-            return _asked(f"{cluster}/jobs/overview")["jobs"]
+            return _asked(f"{at}/jobs/overview")["jobs"]
         except OSError:
             if not left:
                 raise

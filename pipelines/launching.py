@@ -23,14 +23,19 @@ from apache_beam.options.pipeline_options import (
 from apache_beam.runners.runner import PipelineResult, PipelineState
 
 from belvedere.core.configuration import Configuration
-from belvedere.pipelines import direct_runner, flink_jobs, local_workers, logs
-from belvedere.pipelines.failures import ClusterLost, Mistake
+from belvedere.pipelines import (
+    direct_runner,
+    flink_jobs,
+    local_workers,
+    logs,
+    submission,
+)
+from belvedere.pipelines.failures import Mistake
 from belvedere.pipelines.progress import Stage, Watch
 from belvedere.transforms import commit, commits, records, stores, tally
 from belvedere.transforms.stores import OutputConflict
 
 _IN_PROCESS = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
-_TRIES = 12  # a minute, to stop a job that was lost
 _log = logging.getLogger("belvedere")
 
 
@@ -138,7 +143,7 @@ def launch(
     build(pipeline)
     with _board() as board, local_workers.watched(board):
         with (watch or Watch()).over(board, stages):
-            result = _finished(pipeline)
+            result = submission.finished(pipeline)
     if writes_template(beam_options):
         return Counts(0, 0, 0, 0)  # nothing has run
     if result.state not in (None, PipelineState.DONE):
@@ -163,54 +168,6 @@ def _pipeline(options: list[str], workers: int) -> beam.Pipeline:
         return beam.Pipeline(_IN_PROCESS, told)
     options.append(f"--direct_num_workers={workers}")
     return beam.Pipeline(local_workers.runner(), PipelineOptions(options))
-
-
-def _finished(pipeline: beam.Pipeline) -> PipelineResult:
-    try:
-        result = pipeline.run()
-    except grpc.FutureTimeoutError as error:
-        raise Mistake("no job server answers: look at --job_endpoint") from error
-    try:
-        result.wait_until_finish()
-    except KeyboardInterrupt:
-        _cancel(result, pipeline.options)
-        raise
-    except Exception as error:
-        if _ended(result):
-            raise
-        # we lost it; a scheduler is to find no other beside it
-        cancelled = _cancel(result, pipeline.options, _TRIES)
-        if not isinstance(error, OSError | grpc.RpcError):
-            raise
-        raise ClusterLost(_lost(error, cancelled)) from error
-    return result
-
-
-def _ended(result: PipelineResult) -> bool:
-    try:
-        return PipelineState.is_terminal(result.state)
-    except Exception:  # out of reach
-        return False
-
-
-def _cancel(result: PipelineResult, options: PipelineOptions, tries: int = 1) -> bool:
-    """A job that runs elsewhere would go on; whether it was told to end."""
-    try:
-        if not flink_jobs.cancel(options, tries):
-            result.cancel()
-    except Exception as error:  # of the network; some of Beam's runners cannot
-        _log.warning("the job could not be stopped, it may go on elsewhere: %s", error)
-        return False
-    return True
-
-
-def _lost(error: Exception, cancelled: bool) -> str:
-    said = error.details() if isinstance(error, grpc.Call) else error
-    job = "its job was cancelled" if cancelled else "its job may go on"
-    return (
-        f"the cluster does not answer ({said}): {job}; what is finished is kept, run "
-        "the same command again"
-    )
 
 
 @contextlib.contextmanager

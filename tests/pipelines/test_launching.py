@@ -2,17 +2,13 @@
 
 import types
 
-import grpc
 import outputs
 import pytest
 import requests
 from apache_beam.metrics.execution import MetricKey, MetricResult
 from apache_beam.metrics.metricbase import MetricName
-from apache_beam.options.pipeline_options import PipelineOptions
-from apache_beam.runners.runner import PipelineState
 
-from belvedere.pipelines import failures, flink_jobs, launching
-from belvedere.pipelines.failures import ClusterLost
+from belvedere.pipelines import launching
 from belvedere.transforms import commit, commits, manifests, stores, tally
 
 
@@ -24,19 +20,9 @@ class Result:
             MetricResult(MetricKey(step, MetricName(space, name)), *numbers)
             for step, space, name, *numbers in counters
         ]
-        self.cancelled = False
 
     def metrics(self) -> types.SimpleNamespace:
         return types.SimpleNamespace(query=lambda _: {"counters": self.counters})
-
-    error: BaseException = KeyboardInterrupt()
-    state = PipelineState.RUNNING
-
-    def wait_until_finish(self) -> None:
-        raise self.error
-
-    def cancel(self) -> None:
-        self.cancelled = True
 
 
 class Mute(Result):
@@ -97,93 +83,6 @@ def test_a_runner_without_counters_is_told_of(caplog):
     assert "tells no counters" in caplog.text
 
 
-def _pipeline(run):
-    return types.SimpleNamespace(run=run, options=PipelineOptions([]))
-
-
-def test_a_job_elsewhere_does_not_go_on_when_the_user_stops():
-    result = Result()
-    with pytest.raises(KeyboardInterrupt):
-        launching._finished(_pipeline(lambda: result))
-    assert result.cancelled
-
-
-def test_a_job_that_cannot_be_stopped_is_told_of(caplog, monkeypatch):
-    def cannot(_: Result) -> None:
-        raise RuntimeError("no such path")
-
-    monkeypatch.setattr(Result, "cancel", cannot)
-    with pytest.raises(KeyboardInterrupt):
-        launching._finished(_pipeline(Result))
-    assert "may go on elsewhere: no such path" in caplog.text
-
-
-class Lost(Result):
-    """A job whose runner broke off in the middle of waiting."""
-
-    error = ConnectionError("no answer")
-
-
-class OutOfReach(Lost):
-    """A job that even its state cannot be asked of."""
-
-    @property
-    def state(self) -> str:
-        raise ConnectionError("no answer")
-
-
-class Failed(Lost):
-    """A job that has come to its end."""
-
-    state = PipelineState.FAILED
-
-
-@pytest.mark.parametrize(
-    ("kind", "cancelled"), [(Lost, True), (OutOfReach, True), (Failed, False)]
-)
-def test_a_job_that_is_lost_does_not_go_on(kind, cancelled, caplog):
-    """A scheduler that tries again would start another beside it."""
-    result = kind()
-    with pytest.raises((ClusterLost, ConnectionError), match="no answer"):
-        launching._finished(_pipeline(lambda: result))
-    assert result.cancelled == cancelled and not caplog.text
-
-
-class Unavailable(grpc.RpcError, grpc.Call):
-    """As a job server that went away is told of."""
-
-    __abstractmethods__ = frozenset()
-
-    def details(self) -> str:
-        return "no answer"
-
-
-@pytest.mark.parametrize(
-    "error", [requests.ConnectionError("no answer"), Unavailable()]
-)
-def test_a_cluster_that_does_not_answer_is_no_bug(error, monkeypatch):
-    monkeypatch.setattr(Lost, "error", error)
-    with pytest.raises(ClusterLost) as lost:
-        launching._finished(_pipeline(Lost))
-    code, said = failures.verdict(lost.value)
-    assert code == failures.BUG and said == (
-        "the cluster does not answer (no answer): its job was cancelled; what is "
-        "finished is kept, run the same command again"
-    )
-
-
-def test_a_job_that_may_go_on_is_told_with_the_cluster(monkeypatch):
-    monkeypatch.setattr(Lost, "cancel", lambda _: 1 / 0)
-    with pytest.raises(ClusterLost, match="its job may go on"):
-        launching._finished(_pipeline(Lost))
-
-
-def test_another_error_of_a_lost_job_stays_what_it_is(monkeypatch):
-    monkeypatch.setattr(Lost, "error", KeyError("a bug"))
-    with pytest.raises(KeyError):
-        launching._finished(_pipeline(Lost))
-
-
 def test_a_cluster_gone_at_the_end_costs_the_counters_alone(monkeypatch, caplog):
     def gone(_: Result) -> None:
         raise requests.ConnectionError("no answer")
@@ -191,15 +90,6 @@ def test_a_cluster_gone_at_the_end_costs_the_counters_alone(monkeypatch, caplog)
     monkeypatch.setattr(Result, "metrics", gone)
     assert launching._counts(Result()) == launching.Counts(0, 0, 0, 0)
     assert "tells no counters" in caplog.text
-
-
-def test_a_cluster_is_given_time_to_come_back(monkeypatch):
-    tries = []
-    monkeypatch.setattr(flink_jobs, "cancel", lambda _, n: tries.append(n) or True)
-    for kind in (Lost, Result):
-        with pytest.raises((ClusterLost, KeyboardInterrupt)):
-            launching._finished(_pipeline(kind))
-    assert tries[0] > tries[1] == 1  # a user at the keyboard does not wait
 
 
 def test_only_a_single_process_here_works_alone():
