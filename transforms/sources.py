@@ -26,6 +26,7 @@ from belvedere.transforms.tars import Archive
 
 FORMATS = ("folders", "csv", "webdataset", "imagenet")
 MAX_BYTES = 1 << 28
+_TOLD = 5  # of the pictures that cannot be read
 _SYNSET = re.compile(r"n\d{8}\.tar")
 _KINDS = {"webdataset": "webdataset", "imagenet": "synset"}
 
@@ -171,14 +172,19 @@ def demanded(piece: Slice) -> Iterator[Found]:
     A picture that is broken stays so, and to learn without it is right for ever. One
     that may not be read today may tomorrow, and nothing that is kept would know of it.
     """
+    unread = []
     for found in read(piece):
         if isinstance(found, InputFault) and found.code == InputCode.NOT_READ:
-            raise stores.StoreError(
-                f"cannot read {found.uri} to learn from it ({found.message}): see to "
-                "it that it can be read, or take it out of the input, and run the same "
-                "command again"
-            )
-        yield found
+            unread.append(found)
+        else:
+            yield found
+    if unread:
+        said = ", ".join(f"{one.uri} ({one.message})" for one in unread[:_TOLD])
+        more = f" and {len(unread) - _TOLD} more" if len(unread) > _TOLD else ""
+        raise stores.StoreError(
+            f"cannot read {said}{more} to learn from: see to it that this can be "
+            "read, or take it out of the input, and run the same command again"
+        )
 
 
 def references(

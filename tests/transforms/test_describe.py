@@ -175,7 +175,7 @@ def test_nothing_is_learned_without_a_file_that_cannot_be_read_now(
     shop, monkeypatch, tmp_path
 ):
     training = runs.training_slices()[0]
-    read, failing = input_files.read, [training.chosen[2].uri]
+    read, failing = input_files.read, [one.uri for one in training.chosen[1:8]]
 
     def broken_line(uri, max_bytes):
         if uri in failing:
@@ -183,9 +183,10 @@ def test_nothing_is_learned_without_a_file_that_cannot_be_read_now(
         return read(uri, max_bytes)
 
     monkeypatch.setattr(input_files, "read", broken_line)
-    with pytest.raises(stores.StoreError, match="to learn from it"):
+    with pytest.raises(stores.StoreError, match="and 2 more to learn from") as told:
         shop.views(training)
-    with pytest.raises(stores.StoreError, match="to learn from it"):
+    assert str(told.value).count("the line is dead") == 5
+    with pytest.raises(stores.StoreError, match="to learn from"):
         shop.descriptors(training, frozenset({training.chosen[0].image_id}))
     work = stores.store_for(str(tmp_path / "work"))
     assert not [*work.list("views"), *work.list("words")]
