@@ -1,7 +1,8 @@
 """Worker processes on this machine, and what to do when one of them dies.
 
-Beam's runner waits for ever for a worker that was killed. Here the others are told to
-stop and the command ends; what is finished is on disk, and a repeat goes on from there.
+Beam's runner waits for ever for a worker that was killed, and, when it is stopped
+itself, for one that was just starting. Here workers are told to stop and the command
+ends; what is finished is on disk, and a repeat goes on from there.
 """
 
 import contextlib
@@ -34,31 +35,43 @@ def runner() -> FnApiRunner:
 def watched(board: str) -> Iterator[None]:
     """Raises WorkerLost where Beam would wait for a worker that has died.
 
-    A signal wakes the main thread up, which waits deep inside of Beam.
+    A signal wakes the main thread up, which waits deep inside of Beam. Ctrl-C, and what
+    counts as it, stops the workers first: Beam then waits for their end.
     """
     main = threading.main_thread()
     if threading.current_thread() is not main:
         yield
         return
-    lost = threading.Event()
+    over = threading.Event()
     tell = threading.excepthook
+
+    def end() -> None:
+        over.set()
+        pathlib.Path(board, worker.STOP).touch()
 
     def hook(told: threading.ExceptHookArgs) -> None:
         if told.thread is not None and told.thread.name == _STARTER:
-            pathlib.Path(board, worker.STOP).touch()
-            if not lost.is_set():
-                lost.set()
+            if not over.is_set():
+                end()
                 signal.pthread_kill(main.ident or 0, signal.SIGUSR1)
         elif not told.exc_type.__module__.startswith("grpc"):  # the line is cut
             tell(told)
 
-    before = signal.signal(signal.SIGUSR1, _raise)
+    def stop(*_: object) -> NoReturn:
+        end()
+        raise KeyboardInterrupt
+
+    before = {signal.SIGUSR1: signal.signal(signal.SIGUSR1, _raise)}
+    for key in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(key) is signal.default_int_handler:
+            before[key] = signal.signal(key, stop)
     threading.excepthook = hook
     try:
         yield
     finally:
         threading.excepthook = tell
-        signal.signal(signal.SIGUSR1, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _raise(*_: object) -> NoReturn:
